@@ -1,0 +1,255 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/holodeck-run/holodeck/fault"
+)
+
+// Agent is agent.yaml.
+type Agent struct {
+	Name           string         `yaml:"name" rule:"required"`
+	Description    string         `yaml:"description"`
+	Author         string         `yaml:"author"`
+	Model          Model          `yaml:"model" rule:"required"`
+	Instructions   Instructions   `yaml:"instructions" rule:"required"`
+	ResponseFormat ResponseFormat `yaml:"response_format" rule:"required"`
+
+	Tools             any `yaml:"tools" rule:"peer"`
+	Evaluations       any `yaml:"evaluations" rule:"peer"`
+	TestCases         any `yaml:"test_cases" rule:"peer"`
+	Execution         any `yaml:"execution" rule:"peer"`
+	Observability     any `yaml:"observability" rule:"peer"`
+	Deployment        any `yaml:"deployment" rule:"peer"`
+	EmbeddingProvider any `yaml:"embedding_provider" rule:"peer"`
+	Claude            any `yaml:"claude" rule:"peer"`
+	OpenAI            any `yaml:"openai" rule:"peer"`
+
+	File     string   `yaml:"-"` // as shown in messages
+	System   string   `yaml:"-"` // the instructions' text
+	Schema   []byte   `yaml:"-"` // the response format as JSON
+	Text     []byte   `yaml:"-"` // the file's own bytes, before expansion
+	Warnings []string `yaml:"-"`
+}
+
+// Providers are the values of model.provider.
+func Providers() []string {
+	return []string{"openai", "azure_openai", "anthropic", "ollama", "rules", "replay"}
+}
+
+// Model is the language model that an agent calls.
+type Model struct {
+	Provider     string          `yaml:"provider" rule:"required"`
+	Name         string          `yaml:"name"`
+	Temperature  *float64        `yaml:"temperature"` // default 0.3
+	MaxTokens    int             `yaml:"max_tokens"`  // default 1000
+	TopP         *float64        `yaml:"top_p"`
+	Endpoint     string          `yaml:"endpoint"`
+	APIKey       string          `yaml:"api_key"`
+	APIVersion   string          `yaml:"api_version"`
+	Timeout      time.Duration   `yaml:"timeout"`
+	Price        Price           `yaml:"price"`      // for limits.max_cost_usd
+	Rules        map[string]Rule `yaml:"rules"`      // provider rules: response path → rule
+	Recordings   string          `yaml:"recordings"` // provider replay: a folder of answers
+	AuthProvider any             `yaml:"auth_provider" rule:"peer"`
+}
+
+// Price is what a million tokens cost in US dollars.
+type Price struct {
+	Input  float64 `yaml:"input"`
+	Output float64 `yaml:"output"`
+}
+
+// Rule fills one property of a response from the message.
+type Rule struct {
+	Match   string   `yaml:"match"`   // RE2; the first group, else the whole match, is the value
+	As      string   `yaml:"as"`      // string (default), number, integer or boolean
+	All     bool     `yaml:"all"`     // a list of every match
+	OneOf   []Choice `yaml:"one_of"`  // the first whose keyword occurs
+	Text    string   `yaml:"text"`    // a text with ${path} for the values of other rules
+	Default *Literal `yaml:"default"` // when nothing matches
+}
+
+// Choice is one value of a one_of rule and the keywords that choose it.
+type Choice struct {
+	Value    Literal  `yaml:"value"`
+	Keywords []string `yaml:"keywords"`
+}
+
+// Literal is any YAML value, as JSON.
+type Literal struct{ JSON json.RawMessage }
+
+func (l *Literal) decode(d *decoder, n *yaml.Node, path string) {
+	text, err := toJSON(n)
+	if err != nil {
+		d.add(n, path, err.Error())
+	}
+	l.JSON = text
+}
+
+// Instructions is the system prompt, inline or in a file.
+type Instructions struct {
+	Inline string `yaml:"inline"`
+	File   string `yaml:"file"`
+}
+
+// ResponseFormat is a JSON Schema, inline or in a file.
+type ResponseFormat struct {
+	Inline []byte
+	File   string
+}
+
+func (r *ResponseFormat) decode(d *decoder, n *yaml.Node, path string) {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		text, err := toJSON(n)
+		if err != nil {
+			d.add(n, path, err.Error())
+		}
+		r.Inline = text
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.TrimSpace(n.Value) != "":
+		r.File = n.Value
+	default:
+		d.add(n, path, "must be a JSON Schema or the path of one, got "+kindOf(n))
+	}
+}
+
+// LoadAgent reads the agent.yaml called name inside home. ${NAME} is expanded
+// from the environment over the file's whole text first.
+func LoadAgent(home Home, name string, env Lookup) (*Agent, error) {
+	show := home.Show(name)
+	data, err := home.Read(name)
+	if err != nil {
+		return nil, fault.New(fault.Config, "read "+show, "Correct edge.agent; it is relative to the folder of "+home.File+".", "%w", plain(err))
+	}
+	text, faults := expand(show, string(data), env)
+	if faults != nil {
+		return nil, &fault.Error{Kind: fault.Config, Err: faults}
+	}
+	a := &Agent{File: show, Text: data}
+	d := decodeYAML(show, []byte(text), a)
+	a.Warnings = d.warnings
+	a.check(d)
+	a.load(d, home, path.Dir(filepath.ToSlash(name)))
+	if len(d.faults) > 0 {
+		return nil, &fault.Error{Kind: fault.Config, Err: d.sorted()}
+	}
+	return a, nil
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// expand replaces ${NAME}, except where NAME holds a dot or is otherwise no
+// variable name, so the rules provider's ${a.b} stays.
+func expand(file, text string, env Lookup) (string, Faults) {
+	var faults Faults
+	var out strings.Builder
+	last := 0
+	for _, m := range variable.FindAllStringSubmatchIndex(text, -1) {
+		name := text[m[2]:m[3]]
+		value, ok := "", false
+		if env != nil {
+			value, ok = env(name)
+		}
+		if !ok {
+			before := text[:m[0]]
+			line := strings.Count(before, "\n") + 1
+			column := m[0] - strings.LastIndexByte(before, '\n')
+			faults = append(faults, Fault{file, line, column, "", fmt.Sprintf("the environment has no variable %s; set it, or remove ${%s}", name, name)})
+		}
+		out.WriteString(text[last:m[0]])
+		out.WriteString(value)
+		last = m[1]
+	}
+	out.WriteString(text[last:])
+	return out.String(), faults
+}
+
+func (a *Agent) check(d *decoder) {
+	m := a.Model
+	if m.Provider != "" && !slices.Contains(Providers(), m.Provider) {
+		d.addField("model.provider", fmt.Sprintf("%q is unknown. %s", m.Provider, fault.DidYouMean(m.Provider, Providers())))
+	}
+	if m.Name == "" && m.Provider != "rules" && m.Provider != "replay" && !d.has("model.name") {
+		d.addField("model.name", "is missing; it is required")
+	}
+	if m.Temperature != nil && (*m.Temperature < 0 || *m.Temperature > 2) {
+		d.addField("model.temperature", "must lie between 0 and 2")
+	}
+	if m.TopP != nil && (*m.TopP < 0 || *m.TopP > 1) {
+		d.addField("model.top_p", "must lie between 0 and 1")
+	}
+	if m.MaxTokens < 0 || m.MaxTokens == 0 && d.at["model.max_tokens"] != nil && !d.has("model.max_tokens") {
+		d.addField("model.max_tokens", "must be greater than 0")
+	}
+	if m.Price.Input < 0 || m.Price.Output < 0 {
+		d.addField("model.price", "must not be negative")
+	}
+	if m.Provider == "azure_openai" && m.Endpoint == "" && !d.has("model.endpoint") {
+		d.addField("model.endpoint", "is missing; azure_openai needs it")
+	}
+	if m.Provider == "rules" && len(m.Rules) == 0 && !d.has("model.rules") {
+		d.addField("model.rules", "is missing; the rules provider needs at least one")
+	}
+	if m.Provider == "replay" && m.Recordings == "" && !d.has("model.recordings") {
+		d.addField("model.recordings", "is missing; the replay provider needs a folder")
+	}
+	if in := a.Instructions; (in.Inline == "") == (in.File == "") && !d.has("instructions.inline") && !d.has("instructions.file") {
+		d.addField("instructions", "must hold exactly one of inline and file")
+	}
+}
+
+// load reads the files that the agent names, relative to its own folder.
+func (a *Agent) load(d *decoder, home Home, dir string) {
+	a.System = a.Instructions.Inline
+	if f := a.Instructions.File; f != "" {
+		a.System = frontmatter(string(readBeside(d, home, dir, "instructions.file", f)))
+		if strings.TrimSpace(a.System) == "" && !d.has("instructions.file") {
+			d.addField("instructions.file", "is empty")
+		}
+	}
+	a.Schema = a.ResponseFormat.Inline
+	if f := a.ResponseFormat.File; f != "" {
+		a.Schema = readBeside(d, home, dir, "response_format", f)
+	}
+	if a.Schema != nil && !isObject(a.Schema) && !d.has("response_format") {
+		d.addField("response_format", "must be a JSON Schema object")
+	}
+}
+
+func readBeside(d *decoder, home Home, dir, field, name string) []byte {
+	inHome := path.Join(dir, filepath.ToSlash(name))
+	if !filepath.IsLocal(inHome) || filepath.IsAbs(name) {
+		d.addField(field, fmt.Sprintf("%q leaves the folder of %s; move it inside", name, home.File))
+		return nil
+	}
+	data, err := home.Read(inHome)
+	if err != nil {
+		d.addField(field, fmt.Sprintf("read %s: %v", home.Show(inHome), plain(err)))
+	}
+	return data
+}
+
+// frontmatter drops a leading YAML block, which is metadata of the prompt.
+func frontmatter(text string) string {
+	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
+		if i := strings.Index(rest, "\n---\n"); i >= 0 {
+			return strings.TrimLeft(rest[i+len("\n---\n"):], "\n")
+		}
+	}
+	return text
+}
+
+func isObject(data []byte) bool {
+	var m map[string]json.RawMessage
+	return json.Unmarshal(data, &m) == nil && m != nil
+}
