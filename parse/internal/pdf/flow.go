@@ -1,0 +1,208 @@
+package pdf
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/holodeck-run/holodeck/parse/internal/block"
+)
+
+// emit puts a region's lines at sink as headings, list items and paragraphs.
+func (d *document) emit(r region, sink block.Sink) error {
+	body := d.sizes.body()
+	leading := typicalLeading(r.lines)
+	for i := 0; i < len(r.lines); {
+		level := d.heading(r, i, body)
+		end := i + 1
+		for end < len(r.lines) && r.continues(i, end, leading) && (level > 0) == (d.heading(r, end, body) > 0) {
+			if level > 0 && (end-i >= 3 || d.known(r.lines[i].text()) > 0) {
+				break
+			}
+			end++
+		}
+		text := join(r.lines[i:end])
+		var b block.Block = block.Paragraph{Text: block.Plain(text)}
+		if level > 0 {
+			b = block.Heading{Level: level, Text: block.Plain(text)}
+		} else if it, ok := item(text); ok {
+			b = it
+		}
+		if err := sink.Put(b); err != nil {
+			return err
+		}
+		i = end
+	}
+	return nil
+}
+
+// typicalLeading returns the usual distance from base line to base line, in
+// units of the font size.
+func typicalLeading(lines []line) float64 {
+	count := map[int]int{}
+	best := 0
+	for i := 1; i < len(lines); i++ {
+		if size := lines[i].size; size > 0 {
+			k := int(math.Round((lines[i].base - lines[i-1].base) / size * 20))
+			if k < 16 || k > 50 {
+				continue
+			}
+			count[k]++
+			if count[k] > count[best] || count[k] == count[best] && k < best {
+				best = k
+			}
+		}
+	}
+	if best == 0 {
+		return 1.25
+	}
+	return float64(best) / 20
+}
+
+// continues says whether line i belongs to the block that began at line from.
+func (r region) continues(from, i int, leading float64) bool {
+	prev, next := &r.lines[i-1], &r.lines[i]
+	size := max(prev.size, 1)
+	if math.Abs(prev.size-next.size) > 0.12*size || prev.bold != next.bold {
+		return false
+	}
+	gap := (next.base - prev.base) / size
+	if gap < 0 || gap > max(leading*1.3, leading+0.25) {
+		return false
+	}
+	if len(prev.segs) > 1 && wide(prev) || len(next.segs) > 1 && wide(next) {
+		return false // cells of a row: each row stands for itself
+	}
+	if _, ok := item(next.text()); ok {
+		return false
+	}
+	short := prev.right < r.right-0.25*(r.right-r.left)
+	if short && (ends(prev.text()) || startsUpper(next.text())) {
+		return false
+	}
+	first := &r.lines[from]
+	indented := next.left > prev.left+0.8*size && i-1 > from || next.left > first.left+3*size
+	if _, ok := item(first.text()); ok {
+		return next.left >= first.left-1
+	}
+	return !indented
+}
+
+// wide says whether the gaps in a line are too wide for words.
+func wide(l *line) bool {
+	for i := 1; i < len(l.segs); i++ {
+		if l.segs[i].left-l.segs[i-1].right > 1.5*l.size {
+			return true
+		}
+	}
+	return false
+}
+
+func ends(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, `"'”’)]`))
+	return strings.ContainsRune(".!?:;。！？", r)
+}
+
+func startsUpper(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsUpper(r) || unicode.IsDigit(r)
+}
+
+// join makes one text of lines, healing words that were hyphenated.
+func join(lines []line) string {
+	var b strings.Builder
+	for i := range lines {
+		t := lines[i].text()
+		b.WriteString(t)
+		if i+1 == len(lines) || lines[i].hyphen() {
+			continue
+		}
+		last, _ := utf8.DecodeLastRuneInString(t)
+		next, _ := utf8.DecodeRuneInString(lines[i+1].text())
+		if !(wideScript(last) && wideScript(next)) {
+			b.WriteByte(' ')
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// wideScript says whether r is of a script that puts no spaces between words.
+func wideScript(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFF65
+}
+
+// known returns the level that the document's bookmarks give a text.
+func (d *document) known(text string) int {
+	if len(d.marks) == 0 {
+		return 0
+	}
+	return d.marks[norm(text)]
+}
+
+// heading returns the level of line i if it is a heading, 0 otherwise.
+func (d *document) heading(r region, i int, body float64) int {
+	l := &r.lines[i]
+	text := l.text()
+	n := utf8.RuneCountInString(text)
+	if n < 2 || n > 200 || !strings.ContainsFunc(text, unicode.IsLetter) {
+		return 0
+	}
+	if level := d.known(text); level > 0 && (l.bold || l.size >= body) {
+		return level
+	}
+	if wide(l) {
+		return 0
+	}
+	switch ratio := l.size / max(body, 1); {
+	case ratio >= 1.75:
+		return 1
+	case ratio >= 1.35:
+		return 2
+	case ratio >= 1.13 && n <= 120:
+		return 3
+	case ratio >= 0.98 && l.bold && n <= 90 && !ends(text) && r.alone(i):
+		return 4
+	}
+	return 0
+}
+
+// alone says whether line i is set off from what is around it: no text of its
+// own look follows or precedes it closely.
+func (r region) alone(i int) bool {
+	l := &r.lines[i]
+	if i+1 >= len(r.lines) || r.lines[i+1].bold {
+		return false
+	}
+	if i > 0 {
+		prev := &r.lines[i-1]
+		if !prev.bold && l.base-prev.base < 1.15*l.size {
+			return false
+		}
+	}
+	return l.segs[0].chars > 2
+}
+
+var (
+	bullet   = regexp.MustCompile(`^[•●○▪■□◦‣⁃·∙✓✔➢►–—*-]\s+(\S.*)$`)
+	ordered  = regexp.MustCompile(`^(\d{1,3})[.)]\s+(\S.*)$`)
+	lettered = regexp.MustCompile(`^(\(?(?:[a-z]|[ivx]{1,5}|\d{1,3})\))\s+(\S.*)$`)
+)
+
+// item reads a text that begins with a bullet, number or letter as an entry
+// of a list.
+func item(text string) (block.Item, bool) {
+	if m := bullet.FindStringSubmatch(text); m != nil {
+		return block.Item{Text: block.Plain(m[1])}, true
+	}
+	if m := ordered.FindStringSubmatch(text); m != nil {
+		n, err := strconv.Atoi(m[1])
+		return block.Item{Ordered: true, Number: n, Text: block.Plain(m[2])}, err == nil
+	}
+	if m := lettered.FindStringSubmatch(text); m != nil {
+		return block.Item{Label: m[1], Text: block.Plain(m[2])}, true
+	}
+	return block.Item{}, false
+}

@@ -1,0 +1,273 @@
+package pdf
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// line is what stands on one base line within a region.
+type line struct {
+	segs                     []segment
+	left, right, top, bottom float64
+	base, size               float64
+	bold                     bool
+}
+
+func (l *line) text() string {
+	parts := make([]string, len(l.segs))
+	for i, s := range l.segs {
+		parts[i] = s.text
+	}
+	return strings.Join(parts, " ")
+}
+
+func (l *line) hyphen() bool { return l.segs[len(l.segs)-1].hyphen }
+
+// region is a part of a page that is read from top to bottom.
+type region struct {
+	lines       []line
+	left, right float64
+}
+
+// regions puts a page's segments in reading order: lines from top to bottom,
+// and where they stand in columns, one column after the other.
+func regions(segs []segment) []region {
+	return split(rows(segs), 0)
+}
+
+// rows groups segments into lines by their base line.
+func rows(segs []segment) []line {
+	segs = slices.Clone(segs)
+	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.base, b.base) })
+	var out []line
+	for _, s := range segs {
+		// A few lines back is enough: what is level with s was added lately.
+		at := -1
+		for i := len(out) - 1; i >= 0 && i >= len(out)-6; i-- {
+			if sameLine(&out[i], s) {
+				at = i
+				break
+			}
+		}
+		if at < 0 {
+			out = append(out, line{base: s.base, size: s.size, top: s.top, bottom: s.bottom, left: s.left, right: s.right})
+			at = len(out) - 1
+		}
+		out[at].add(s)
+	}
+	for i := range out {
+		out[i].order()
+	}
+	return out
+}
+
+func sameLine(l *line, s segment) bool {
+	size := min(l.size, s.size)
+	if math.Abs(l.base-s.base) <= max(0.35*size, 1) {
+		return true
+	}
+	overlap := min(l.bottom, s.bottom) - max(l.top, s.top)
+	small := s.size < 0.8*l.size || l.size < 0.8*s.size // a raised or lowered figure
+	return small && overlap > 0.5*min(s.bottom-s.top, l.bottom-l.top) && s.left-l.right < size && l.left-s.right < size
+}
+
+func (l *line) add(s segment) {
+	l.segs = append(l.segs, s)
+	l.left, l.right = min(l.left, s.left), max(l.right, s.right)
+	l.top, l.bottom = min(l.top, s.top), max(l.bottom, s.bottom)
+}
+
+// order sorts a line's segments and takes its look from the longest of them.
+func (l *line) order() {
+	right := 0
+	for _, s := range l.segs {
+		for _, r := range s.text {
+			if rtl(r) {
+				right++
+			} else if unicode.IsLetter(r) {
+				right--
+			}
+		}
+	}
+	slices.SortStableFunc(l.segs, func(a, b segment) int {
+		if right > 0 {
+			return cmp.Compare(b.left, a.left)
+		}
+		return cmp.Compare(a.left, b.left)
+	})
+	longest := 0
+	l.bold = true
+	for _, s := range l.segs {
+		if s.chars > longest {
+			longest, l.size, l.base = s.chars, s.size, s.base
+		}
+		l.bold = l.bold && s.bold
+	}
+}
+
+// split cuts lines into columns where a gutter of white space runs between
+// prose on both sides, and leaves them as they are otherwise: cells of a
+// table also leave gutters, but they are short.
+func split(lines []line, depth int) []region {
+	if len(lines) == 0 {
+		return nil
+	}
+	x, ok := gutter(lines)
+	if !ok || depth > 4 {
+		return []region{whole(lines)}
+	}
+	var out []region
+	var band, before []line
+	flush := func() {
+		if len(band) == 0 {
+			return
+		}
+		left, right := halves(band, x)
+		if len(band) >= 3 && len(left) > 0 && len(right) > 0 {
+			if len(before) > 0 {
+				out = append(out, whole(before))
+				before = nil
+			}
+			out = append(out, split(left, depth+1)...)
+			out = append(out, split(right, depth+1)...)
+		} else {
+			before = append(before, band...)
+		}
+		band = nil
+	}
+	for _, l := range lines {
+		if crosses(&l, x) {
+			flush()
+			before = append(before, l)
+			continue
+		}
+		band = append(band, l)
+	}
+	flush()
+	if len(before) > 0 {
+		out = append(out, whole(before))
+	}
+	return out
+}
+
+func whole(lines []line) region {
+	r := region{lines: lines, left: math.Inf(1), right: math.Inf(-1)}
+	for _, l := range lines {
+		r.left, r.right = min(r.left, l.left), max(r.right, l.right)
+	}
+	return r
+}
+
+func crosses(l *line, x float64) bool {
+	for _, s := range l.segs {
+		if s.left < x && s.right > x {
+			return true
+		}
+	}
+	return false
+}
+
+func halves(lines []line, x float64) (left, right []line) {
+	var a, b []segment
+	for _, l := range lines {
+		for _, s := range l.segs {
+			if (s.left+s.right)/2 < x {
+				a = append(a, s)
+			} else {
+				b = append(b, s)
+			}
+		}
+	}
+	return rows(a), rows(b)
+}
+
+// gutter looks for the position that the fewest segments cross and that has
+// prose on both sides.
+func gutter(lines []line) (float64, bool) {
+	w := whole(lines)
+	width := w.right - w.left
+	if len(lines) < 6 || width < 100 {
+		return 0, false
+	}
+	const steps = 200
+	crossed := make([]int, steps+1)
+	total := 0
+	for _, l := range lines {
+		for _, s := range l.segs {
+			total++
+			from, to := int((s.left-w.left)/width*steps)+1, int((s.right-w.left)/width*steps)
+			for i := max(from, 0); i <= to && i <= steps; i++ {
+				crossed[i]++
+			}
+		}
+	}
+	best, lo := -1, steps/5
+	for i := lo; i <= steps-lo; i++ {
+		if best < 0 || crossed[i] < crossed[best] {
+			best = i
+		}
+	}
+	end := best
+	for end < steps-lo && crossed[end+1] == crossed[best] {
+		end++
+	}
+	x := w.left + width*float64(best+end)/2/steps
+	if crossed[best]*4 > len(lines) {
+		return 0, false
+	}
+	return x, prose(lines, x)
+}
+
+// prose says whether what does not cross x is running text on both sides.
+func prose(lines []line, x float64) bool {
+	var n, chars [2]int
+	var edge [2][]float64
+	for _, l := range lines {
+		if crosses(&l, x) {
+			continue
+		}
+		for _, s := range l.segs {
+			side := 0
+			if s.left >= x {
+				side = 1
+			}
+			n[side]++
+			chars[side] += s.chars
+			edge[side] = append(edge[side], s.left)
+		}
+	}
+	for side := range n {
+		if n[side] < 4 || chars[side] < 18*n[side] {
+			return false
+		}
+	}
+	return true
+}
+
+// sizes is a histogram of font sizes, weighted by characters.
+type sizes map[int]int
+
+func (z *sizes) add(segs []segment) {
+	if *z == nil {
+		*z = sizes{}
+	}
+	for _, s := range segs {
+		(*z)[int(math.Round(s.size*2))] += s.chars
+	}
+}
+
+// body returns the size most text has.
+func (z sizes) body() float64 {
+	best, most := 0, 0
+	for size, n := range z {
+		if n > most || n == most && size < best {
+			best, most = size, n
+		}
+	}
+	return float64(best) / 2
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -1,0 +1,274 @@
+package pdf
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/responses"
+)
+
+// segment is text of one line that stands together. Coordinates are points
+// with y growing downwards, turned so that the text reads level.
+type segment struct {
+	text                     string
+	left, right, top, bottom float64
+	base                     float64 // where the letters stand
+	size                     float64 // of the font
+	bold, italic             bool
+	hyphen                   bool // ends inside a word
+	chars                    int
+}
+
+type char struct {
+	r                        rune
+	index                    int
+	left, right, top, bottom float64
+	angle                    float64
+}
+
+// softHyphen is how PDFium marks a hyphen at the end of a line.
+const softHyphen = '\u0002'
+
+// segments reads a page's characters and cuts them into segments, in the
+// order of the page's content.
+func (d *document) segments(index int) ([]segment, error) {
+	loaded, err := d.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: d.ref, Index: index})
+	if err != nil {
+		return nil, errors.Join(pdfiumerrors.ErrPage, err)
+	}
+	page := requests.Page{ByReference: &loaded.Page}
+	defer func() { _, _ = d.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page}) }()
+	text, err := d.GetPageTextStructured(&requests.GetPageTextStructured{Page: page, Mode: requests.GetPageTextStructuredModeChars})
+	if err != nil {
+		return nil, err
+	}
+	chars := level(text.Chars)
+	if len(chars) == 0 {
+		return nil, nil
+	}
+	tp, err := d.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _, _ = d.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: tp.TextPage}) }()
+	fonts := map[string]look{}
+	var segs []segment
+	for _, part := range cut(chars) {
+		s, ok := build(part)
+		if !ok {
+			continue
+		}
+		d.look(tp.TextPage, part, fonts, &s)
+		segs = append(segs, s)
+	}
+	return dedupe(segs), nil
+}
+
+// level turns the characters so that most of them read from left to right, y
+// growing downwards.
+func level(in []*responses.GetPageTextStructuredChar) []char {
+	var votes [4]int
+	for _, c := range in {
+		if c.Text != "" && c.Text != " " {
+			votes[quarter(c.Angle)]++
+		}
+	}
+	most := 0
+	for q, n := range votes {
+		if n > votes[most] {
+			most = q
+		}
+	}
+	out := make([]char, 0, len(in))
+	for i, c := range in {
+		r := first(c.Text)
+		if r == 0 {
+			continue
+		}
+		p := c.PointPosition
+		l, rt, t, b := p.Left, p.Right, -p.Top, -p.Bottom
+		switch most {
+		case 1:
+			l, rt, t, b = p.Bottom, p.Top, p.Left, p.Right
+		case 2:
+			l, rt, t, b = -p.Right, -p.Left, p.Bottom, p.Top
+		case 3:
+			l, rt, t, b = -p.Top, -p.Bottom, -p.Right, -p.Left
+		}
+		out = append(out, char{r: r, index: i, left: l, right: rt, top: min(t, b), bottom: max(t, b), angle: c.Angle})
+	}
+	return out
+}
+
+// quarter rounds an angle in radians to quarter turns.
+func quarter(angle float64) int {
+	q := int(math.Round(angle/(math.Pi/2))) % 4
+	return (q + 4) % 4
+}
+
+func first(s string) rune {
+	for _, r := range s {
+		return r
+	}
+	return 0
+}
+
+// cut splits the characters where PDFium sees a line end, where the text
+// jumps, and at gaps too wide for a space.
+func cut(chars []char) [][]char {
+	var parts [][]char
+	begin := 0
+	var last *char // the last visible one
+	for i := range chars {
+		c := &chars[i]
+		if c.r == '\r' || c.r == '\n' {
+			parts = append(parts, chars[begin:i])
+			begin, last = i+1, nil
+			continue
+		}
+		if c.r == ' ' || c.r == softHyphen || c.right <= c.left {
+			continue
+		}
+		if last != nil {
+			em := max(c.bottom-c.top, last.bottom-last.top, 4)
+			gap := c.left - last.right
+			if gap > 1.5*em || gap < -1.5*em && !rtl(c.r) || c.top > last.bottom+em/2 || c.bottom < last.top-em/2 {
+				parts = append(parts, chars[begin:i])
+				begin = i
+			}
+		}
+		last = c
+	}
+	return append(parts, chars[begin:])
+}
+
+func rtl(r rune) bool { return unicode.In(r, unicode.Arabic, unicode.Hebrew) }
+
+// build makes a segment of characters that stand together.
+func build(chars []char) (segment, bool) {
+	var b strings.Builder
+	s := segment{left: math.Inf(1), top: math.Inf(1), right: math.Inf(-1), bottom: math.Inf(-1)}
+	var bases []float64
+	for _, c := range chars {
+		switch {
+		case c.r == softHyphen:
+			s.hyphen = true
+			b.WriteByte('-')
+			continue
+		case c.r == '\u00ad', c.r == 0xFFFE, c.r == 0xFFFF, unicode.Is(unicode.Co, c.r), c.r < ' ' && c.r != '\t':
+			continue // glyphs without a meaning
+		case unicode.IsSpace(c.r):
+			b.WriteByte(' ')
+			continue
+		}
+		s.hyphen = false
+		b.WriteString(fold(c.r))
+		s.chars++
+		if c.right > c.left || c.bottom > c.top {
+			s.left, s.right = min(s.left, c.left), max(s.right, c.right)
+			s.top, s.bottom = min(s.top, c.top), max(s.bottom, c.bottom)
+			bases = append(bases, c.bottom)
+		}
+	}
+	s.text = strings.Join(strings.Fields(b.String()), " ")
+	if s.text == "" || len(bases) == 0 {
+		return s, false
+	}
+	slices.Sort(bases)
+	s.base = bases[len(bases)/2]
+	if s.hyphen {
+		s.text = strings.TrimSuffix(s.text, "-")
+	}
+	return s, true
+}
+
+// fold spells out the ligatures of Latin script.
+func fold(r rune) string {
+	switch r {
+	case '\uFB00':
+		return "ff"
+	case '\uFB01':
+		return "fi"
+	case '\uFB02':
+		return "fl"
+	case '\uFB03':
+		return "ffi"
+	case '\uFB04':
+		return "ffl"
+	case '\uFB05', '\uFB06':
+		return "st"
+	}
+	return string(r)
+}
+
+type look struct{ bold, italic bool }
+
+// look asks for the font of a segment, at one character in its middle: asking
+// for each would take longer than everything else together.
+func (d *document) look(page references.FPDF_TEXTPAGE, chars []char, fonts map[string]look, s *segment) {
+	at := -1
+	for _, c := range chars[len(chars)/2:] {
+		if c.r > ' ' && c.right > c.left {
+			at = c.index
+			break
+		}
+	}
+	for i := 0; at < 0 && i < len(chars); i++ {
+		if chars[i].r > ' ' {
+			at = chars[i].index
+		}
+	}
+	if at < 0 {
+		s.size = s.bottom - s.top
+		return
+	}
+	if f, err := d.FPDFText_GetFontSize(&requests.FPDFText_GetFontSize{TextPage: page, Index: at}); err == nil {
+		s.size = math.Abs(f.FontSize)
+	}
+	if m, err := d.FPDFText_GetMatrix(&requests.FPDFText_GetMatrix{TextPage: page, Index: at}); err == nil {
+		s.size *= math.Hypot(float64(m.Matrix.C), float64(m.Matrix.D))
+	}
+	if h := s.bottom - s.top; s.size < h/3 || s.size > 20*h+4 {
+		s.size = h
+	}
+	f, err := d.FPDFText_GetFontInfo(&requests.FPDFText_GetFontInfo{TextPage: page, Index: at})
+	if err != nil {
+		return
+	}
+	l, ok := fonts[f.FontName]
+	if !ok {
+		name := strings.ToLower(f.FontName)
+		l.bold = strings.Contains(name, "bold") || strings.Contains(name, "black") || strings.Contains(name, "heavy") || f.Flags&(1<<18) != 0
+		l.italic = strings.Contains(name, "italic") || strings.Contains(name, "oblique") || f.Flags&(1<<6) != 0
+		if w, err := d.FPDFText_GetFontWeight(&requests.FPDFText_GetFontWeight{TextPage: page, Index: at}); err == nil && w.FontWeight >= 600 {
+			l.bold = true
+		}
+		fonts[f.FontName] = l
+	}
+	s.bold, s.italic = l.bold, l.italic
+}
+
+// dedupe drops text printed twice at one place, which is how some programs
+// make it bold.
+func dedupe(segs []segment) []segment {
+	type key struct {
+		text string
+		x, y int
+	}
+	seen := make(map[key]bool, len(segs))
+	out := segs[:0]
+	for _, s := range segs {
+		k := key{s.text, int(s.left / 2), int(s.base / 2)}
+		if !seen[k] {
+			seen[k] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}

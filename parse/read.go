@@ -1,0 +1,89 @@
+package parse
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/holodeck-run/holodeck/fault"
+	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/pdf"
+	"github.com/holodeck-run/holodeck/parse/internal/text"
+	"github.com/holodeck-run/holodeck/payload"
+)
+
+// read chooses the reader and fills meta. A panic in a reader, or in what it
+// is built on, is a fault of that document and of no other.
+func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *payload.Metadata) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &fault.Error{
+				Kind:    fault.Document,
+				Err:     fmt.Errorf("the document is damaged in a way its reader does not know (%v)", v),
+				Hint:    "Save it again with the program that made it, or give another copy.",
+				Details: map[string]string{"stack": string(debug.Stack())},
+			}
+		}
+	}()
+	if err := applies(r.Ref, r.File.Type); err != nil {
+		return err
+	}
+	switch r.File.Type {
+	case "pdf":
+		return p.readPDF(ctx, r, sink, meta)
+	case "text":
+		data, err := all(r)
+		if err != nil {
+			return err
+		}
+		return text.Read(ctx, data, sink)
+	}
+	return unsupported(r.File.Type, r.File.MIME)
+}
+
+func (p *Parser) readPDF(ctx context.Context, r Request, sink block.Sink, meta *payload.Metadata) error {
+	data, err := all(r)
+	if err != nil {
+		return err
+	}
+	result, err := p.engine.Read(ctx, pdf.Request{
+		Data: data, Pages: r.Ref.Pages, Password: r.Password, Limit: p.timeout, Progress: r.Progress,
+	}, sink)
+	if result.PageCount > 0 {
+		meta.PageCount = &result.PageCount
+	}
+	meta.PagesExtracted = r.Ref.Pages
+	if len(result.Textless) > 0 {
+		meta.Warnings = append(meta.Warnings, textless(result.Textless))
+	}
+	return err
+}
+
+func textless(pages []int) string {
+	if len(pages) == 1 {
+		return fmt.Sprintf("page %d has no text layer; a scanned page needs text recognition (OCR) first", pages[0])
+	}
+	return fmt.Sprintf("pages %s have no text layer; scanned pages need text recognition (OCR) first", ranges(pages, "–"))
+}
+
+func all(r Request) ([]byte, error) {
+	data := make([]byte, r.File.Size)
+	n, err := r.File.ReadAt(data, 0)
+	if n == len(data) || err == io.EOF {
+		return data[:n], nil
+	}
+	return nil, err
+}
+
+func unsupported(kind, mime string) error {
+	what := kind
+	if what == "" {
+		what = mime
+	}
+	hint := "Give a file of a type that can be read: " + list(Supported()) + "."
+	if kind == "image" {
+		hint = "Hand images to an agent in its files; documents that can be read are " + list(Supported()) + "."
+	}
+	return fault.New(fault.UnsupportedFileType, "", hint, "there is no reader for %s", what)
+}
