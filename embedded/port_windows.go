@@ -1,0 +1,11 @@
+package embedded
+
+import (
+	"errors"
+
+	"golang.org/x/sys/windows"
+)
+
+func portTaken(err error) bool {
+	return errors.Is(err, windows.WSAEADDRINUSE) || errors.Is(err, windows.WSAEACCES)
+}
