@@ -74,7 +74,7 @@ type Rule struct {
 	Match   string   `yaml:"match"`   // RE2; the first group, else the whole match, is the value
 	As      string   `yaml:"as"`      // string (default), number, integer or boolean
 	All     bool     `yaml:"all"`     // a list of every match
-	OneOf   []Choice `yaml:"one_of"`  // the first whose keyword occurs
+	OneOf   Choices  `yaml:"one_of"`  // the first whose keyword occurs
 	Text    string   `yaml:"text"`    // a text with ${path} for the values of other rules
 	Default *Literal `yaml:"default"` // when nothing matches
 }
@@ -83,6 +83,29 @@ type Rule struct {
 type Choice struct {
 	Value    Literal  `yaml:"value"`
 	Keywords []string `yaml:"keywords"`
+}
+
+// Choices is written as a list of {value, keywords}, or shorter as a mapping of
+// each value to its keyword or keywords; either way the order counts.
+type Choices []Choice
+
+func (c *Choices) decode(d *decoder, n *yaml.Node, path string) {
+	if n.Kind != yaml.MappingNode {
+		var list []Choice
+		d.value(n, valueOf(&list), path)
+		*c = list
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, words := n.Content[i], n.Content[i+1]
+		choice := Choice{}
+		choice.Value.decode(d, key, path)
+		if words.Kind == yaml.ScalarNode {
+			words = &yaml.Node{Kind: yaml.SequenceNode, Line: words.Line, Column: words.Column, Content: []*yaml.Node{words}}
+		}
+		d.value(words, valueOf(&choice.Keywords), join(path, key.Value))
+		*c = append(*c, choice)
+	}
 }
 
 // Literal is any YAML value, as JSON.
