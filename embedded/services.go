@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
-	sdkclient "go.temporal.io/sdk/client"
 	"go.temporal.io/server/chasm"
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/cluster"
@@ -22,7 +20,6 @@ import (
 	"go.temporal.io/server/common/pprof"
 	"go.temporal.io/server/common/primitives"
 	"go.temporal.io/server/common/resource"
-	"go.temporal.io/server/common/sdk"
 	"go.temporal.io/server/service/frontend"
 	"go.temporal.io/server/service/history"
 	"go.temporal.io/server/service/history/replication"
@@ -39,16 +36,9 @@ import (
 // services assembles the server from its modules, so that each service gets
 // the socket we hold and the worker service runs on its own.
 type services struct {
-	plan    *plan
-	gate    *gate
-	worker  *fx.App
-	clients clients
-}
-
-// clients are the SDK clients the services made; the server never closes them.
-type clients struct {
-	mu   sync.Mutex
-	made []sdk.ClientFactory
+	plan      *plan
+	worker    *fx.App
+	leftovers leftovers
 }
 
 func (s *Server) startServices(ctx context.Context, p *plan) error {
@@ -56,7 +46,7 @@ func (s *Server) startServices(ctx context.Context, p *plan) error {
 	if err := writeConfig(p, cfg); err != nil {
 		return err
 	}
-	sv := &services{plan: p, gate: s.gate}
+	sv := &services{plan: p}
 	// The frontend's HTTP API opens its socket itself.
 	if err := p.held.http.Close(); err != nil {
 		return fmt.Errorf("hand over %s: %w", s.ports.http, err)
@@ -75,26 +65,31 @@ func (s *Server) startServices(ctx context.Context, p *plan) error {
 	if err != nil {
 		return fmt.Errorf("build the server: %w", err)
 	}
-	s.onStop("the services", func() error { return errors.Join(server.Stop(), sv.clients.close()) })
+	s.onStop("the connections between the services", sv.leftovers.close)
+	s.onStop("the services", server.Stop)
 	if err := server.Start(); err != nil {
 		return fmt.Errorf("start the services: %w", err)
 	}
-	s.onStop("the worker service", sv.startWorker())
+	s.onStop("the worker service", sv.startWorker(s.gate))
 	return nil
 }
 
 // startWorker starts the worker service in the background: what it does
-// (schedules, batches, deployments, retention) can begin a moment later.
-func (sv *services) startWorker() (stop func() error) {
+// (schedules, batches, deployments, clean-up) can begin a moment later. A stop
+// waits for the end of that start, since the service cannot be stopped in it.
+func (sv *services) startWorker(g *gate) (stop func() error) {
 	started := make(chan error, 1)
 	go func() {
-		err := errors.New("the worker service gave up")
+		err := errors.New("start the worker service: it gave up")
 		defer func() { started <- err }()
 		err = sv.worker.Start(context.Background())
 	}()
 	return func() error {
-		if err := <-started; err != nil {
-			return nil // Server.Fatal has it
+		err := <-started
+		g.close()
+		sv.leftovers.stopWorkers()
+		if err != nil {
+			return err
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 		defer cancel()
@@ -151,57 +146,8 @@ func (sv *services) service(p temporal.ServiceProviderParamsCommon, name primiti
 	return fx.New(append(options,
 		p.GetCommonServiceOptions(name),
 		fx.Decorate(func() net.Listener { return l }),
-		fx.Decorate(sv.clients.keep),
+		fx.Decorate(sv.leftovers.keepClients, sv.leftovers.keepConnections),
 	)...)
-}
-
-func (c *clients) keep(f sdk.ClientFactory) sdk.ClientFactory {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := &keptFactory{ClientFactory: f}
-	c.made = append(c.made, k)
-	return k
-}
-
-func (c *clients) close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.made {
-		if k, ok := f.(*keptFactory); ok {
-			k.close()
-		}
-	}
-	return nil
-}
-
-// keptFactory remembers the one client that owns a connection.
-type keptFactory struct {
-	sdk.ClientFactory
-	mu     sync.Mutex
-	system sdkclient.Client
-}
-
-// GetSystemClient gives the client of the server's own namespace.
-func (k *keptFactory) GetSystemClient() sdkclient.Client {
-	c := k.ClientFactory.GetSystemClient()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.system = c
-	return c
-}
-
-// NewClient gives a client of another namespace over the same connection.
-func (k *keptFactory) NewClient(o sdkclient.Options) sdkclient.Client {
-	k.GetSystemClient()
-	return k.ClientFactory.NewClient(o)
-}
-
-func (k *keptFactory) close() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.system != nil {
-		k.system.Close()
-	}
 }
 
 func (p *plan) hosts() map[primitives.ServiceName]static.Hosts {

@@ -35,7 +35,7 @@ func (s *Server) Stop(ctx context.Context) error {
 // it works logs errors that mean nothing, so the log is closed first.
 func (s *Server) shutdown() error {
 	s.log.mute()
-	s.gate.close()
+	defer s.gate.close()
 	var errs []error
 	for i := len(s.closers) - 1; i >= 0; i-- {
 		if err := s.closers[i].run(); err != nil {
