@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/holodeck-run/holodeck/fault"
+	"github.com/holodeck-run/holodeck/internal/strict"
 )
 
 // Agent is agent.yaml.
@@ -89,21 +90,21 @@ type Choice struct {
 // each value to its keyword or keywords; either way the order counts.
 type Choices []Choice
 
-func (c *Choices) decode(d *decoder, n *yaml.Node, path string) {
+func (c *Choices) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 	if n.Kind != yaml.MappingNode {
 		var list []Choice
-		d.value(n, valueOf(&list), path)
+		d.Value(n, &list, path)
 		*c = list
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, words := n.Content[i], n.Content[i+1]
 		choice := Choice{}
-		choice.Value.decode(d, key, path)
+		choice.Value.DecodeYAML(d, key, path)
 		if words.Kind == yaml.ScalarNode {
 			words = &yaml.Node{Kind: yaml.SequenceNode, Line: words.Line, Column: words.Column, Content: []*yaml.Node{words}}
 		}
-		d.value(words, valueOf(&choice.Keywords), join(path, key.Value))
+		d.Value(words, &choice.Keywords, path+"."+key.Value)
 		*c = append(*c, choice)
 	}
 }
@@ -111,10 +112,10 @@ func (c *Choices) decode(d *decoder, n *yaml.Node, path string) {
 // Literal is any YAML value, as JSON.
 type Literal struct{ JSON json.RawMessage }
 
-func (l *Literal) decode(d *decoder, n *yaml.Node, path string) {
-	text, err := toJSON(n)
+func (l *Literal) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
+	text, err := strict.JSON(n)
 	if err != nil {
-		d.add(n, path, err.Error())
+		d.Add(n, path, err.Error())
 	}
 	l.JSON = text
 }
@@ -131,18 +132,18 @@ type ResponseFormat struct {
 	File   string
 }
 
-func (r *ResponseFormat) decode(d *decoder, n *yaml.Node, path string) {
+func (r *ResponseFormat) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 	switch {
 	case n.Kind == yaml.MappingNode:
-		text, err := toJSON(n)
+		text, err := strict.JSON(n)
 		if err != nil {
-			d.add(n, path, err.Error())
+			d.Add(n, path, err.Error())
 		}
 		r.Inline = text
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.TrimSpace(n.Value) != "":
 		r.File = n.Value
 	default:
-		d.add(n, path, "must be a JSON Schema or the path of one, got "+kindOf(n))
+		d.Add(n, path, "must be a JSON Schema or the path of one, got "+strict.Kind(n))
 	}
 }
 
@@ -159,12 +160,12 @@ func LoadAgent(home Home, name string, env Lookup) (*Agent, error) {
 		return nil, &fault.Error{Kind: fault.Config, Err: faults}
 	}
 	a := &Agent{File: show, Text: data}
-	d := decodeYAML(show, []byte(text), a)
-	a.Warnings = d.warnings
+	d := strict.Decode(show, []byte(text), a)
+	a.Warnings = d.Warnings()
 	a.check(d)
 	a.load(d, home, path.Dir(filepath.ToSlash(name)))
-	if len(d.faults) > 0 {
-		return nil, &fault.Error{Kind: fault.Config, Err: d.sorted()}
+	if d.Faults() != nil {
+		return nil, &fault.Error{Kind: fault.Config, Err: d.Faults()}
 	}
 	return a, nil
 }
@@ -187,7 +188,7 @@ func expand(file, text string, env Lookup) (string, Faults) {
 			before := text[:m[0]]
 			line := strings.Count(before, "\n") + 1
 			column := m[0] - strings.LastIndexByte(before, '\n')
-			faults = append(faults, Fault{file, line, column, "", fmt.Sprintf("the environment has no variable %s; set it, or remove ${%s}", name, name)})
+			faults = append(faults, Fault{File: file, Line: line, Column: column, Text: fmt.Sprintf("the environment has no variable %s; set it, or remove ${%s}", name, name)})
 		}
 		out.WriteString(text[last:m[0]])
 		out.WriteString(value)
@@ -197,67 +198,67 @@ func expand(file, text string, env Lookup) (string, Faults) {
 	return out.String(), faults
 }
 
-func (a *Agent) check(d *decoder) {
+func (a *Agent) check(d *strict.Decoder) {
 	m := a.Model
 	if m.Provider != "" && !slices.Contains(Providers(), m.Provider) {
-		d.addField("model.provider", fmt.Sprintf("%q is unknown. %s", m.Provider, fault.DidYouMean(m.Provider, Providers())))
+		d.AddField("model.provider", fmt.Sprintf("%q is unknown. %s", m.Provider, fault.DidYouMean(m.Provider, Providers())))
 	}
-	if m.Name == "" && m.Provider != "rules" && m.Provider != "replay" && !d.has("model.name") {
-		d.addField("model.name", "is missing; it is required")
+	if m.Name == "" && m.Provider != "rules" && m.Provider != "replay" && !d.Has("model.name") {
+		d.AddField("model.name", "is missing; it is required")
 	}
 	if m.Temperature != nil && (*m.Temperature < 0 || *m.Temperature > 2) {
-		d.addField("model.temperature", "must lie between 0 and 2")
+		d.AddField("model.temperature", "must lie between 0 and 2")
 	}
 	if m.TopP != nil && (*m.TopP < 0 || *m.TopP > 1) {
-		d.addField("model.top_p", "must lie between 0 and 1")
+		d.AddField("model.top_p", "must lie between 0 and 1")
 	}
-	if m.MaxTokens < 0 || m.MaxTokens == 0 && d.at["model.max_tokens"] != nil && !d.has("model.max_tokens") {
-		d.addField("model.max_tokens", "must be greater than 0")
+	if m.MaxTokens < 0 || m.MaxTokens == 0 && d.Present("model.max_tokens") && !d.Has("model.max_tokens") {
+		d.AddField("model.max_tokens", "must be greater than 0")
 	}
 	if m.Price.Input < 0 || m.Price.Output < 0 {
-		d.addField("model.price", "must not be negative")
+		d.AddField("model.price", "must not be negative")
 	}
-	if m.Provider == "azure_openai" && m.Endpoint == "" && !d.has("model.endpoint") {
-		d.addField("model.endpoint", "is missing; azure_openai needs it")
+	if m.Provider == "azure_openai" && m.Endpoint == "" && !d.Has("model.endpoint") {
+		d.AddField("model.endpoint", "is missing; azure_openai needs it")
 	}
-	if m.Provider == "rules" && len(m.Rules) == 0 && !d.has("model.rules") {
-		d.addField("model.rules", "is missing; the rules provider needs at least one")
+	if m.Provider == "rules" && len(m.Rules) == 0 && !d.Has("model.rules") {
+		d.AddField("model.rules", "is missing; the rules provider needs at least one")
 	}
-	if m.Provider == "replay" && m.Recordings == "" && !d.has("model.recordings") {
-		d.addField("model.recordings", "is missing; the replay provider needs a folder")
+	if m.Provider == "replay" && m.Recordings == "" && !d.Has("model.recordings") {
+		d.AddField("model.recordings", "is missing; the replay provider needs a folder")
 	}
-	if in := a.Instructions; (in.Inline == "") == (in.File == "") && !d.has("instructions.inline") && !d.has("instructions.file") {
-		d.addField("instructions", "must hold exactly one of inline and file")
+	if in := a.Instructions; (in.Inline == "") == (in.File == "") && !d.Has("instructions.inline") && !d.Has("instructions.file") {
+		d.AddField("instructions", "must hold exactly one of inline and file")
 	}
 }
 
 // load reads the files that the agent names, relative to its own folder.
-func (a *Agent) load(d *decoder, home Home, dir string) {
+func (a *Agent) load(d *strict.Decoder, home Home, dir string) {
 	a.System = a.Instructions.Inline
 	if f := a.Instructions.File; f != "" {
 		a.System = frontmatter(string(readBeside(d, home, dir, "instructions.file", f)))
-		if strings.TrimSpace(a.System) == "" && !d.has("instructions.file") {
-			d.addField("instructions.file", "is empty")
+		if strings.TrimSpace(a.System) == "" && !d.Has("instructions.file") {
+			d.AddField("instructions.file", "is empty")
 		}
 	}
 	a.Schema = a.ResponseFormat.Inline
 	if f := a.ResponseFormat.File; f != "" {
 		a.Schema = readBeside(d, home, dir, "response_format", f)
 	}
-	if a.Schema != nil && !isObject(a.Schema) && !d.has("response_format") {
-		d.addField("response_format", "must be a JSON Schema object")
+	if a.Schema != nil && !isObject(a.Schema) && !d.Has("response_format") {
+		d.AddField("response_format", "must be a JSON Schema object")
 	}
 }
 
-func readBeside(d *decoder, home Home, dir, field, name string) []byte {
+func readBeside(d *strict.Decoder, home Home, dir, field, name string) []byte {
 	inHome := path.Join(dir, filepath.ToSlash(name))
 	if !filepath.IsLocal(inHome) || filepath.IsAbs(name) {
-		d.addField(field, fmt.Sprintf("%q leaves the folder of %s; move it inside", name, home.File))
+		d.AddField(field, fmt.Sprintf("%q leaves the folder of %s; move it inside", name, home.File))
 		return nil
 	}
 	data, err := home.Read(inHome)
 	if err != nil {
-		d.addField(field, fmt.Sprintf("read %s: %v", home.Show(inHome), plain(err)))
+		d.AddField(field, fmt.Sprintf("read %s: %v", home.Show(inHome), plain(err)))
 	}
 	return data
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/holodeck-run/holodeck/fault"
@@ -78,17 +77,6 @@ func unquote(v string) string {
 	}
 	return v
 }
-
-func (d *decoder) has(field string) bool {
-	for _, f := range d.faults {
-		if f.Field == field || strings.HasPrefix(field, f.Field+".") || f.Field == "" {
-			return true
-		}
-	}
-	return false
-}
-
-func valueOf(p any) reflect.Value { return reflect.ValueOf(p).Elem() }
 
 func resolved(file string) string {
 	if real, err := filepath.EvalSymlinks(file); err == nil {

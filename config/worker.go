@@ -15,13 +15,21 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/holodeck-run/holodeck/fault"
+	"github.com/holodeck-run/holodeck/internal/strict"
 	"github.com/holodeck-run/holodeck/payload"
 )
+
+// Fault is one thing wrong with a file, at its place.
+type Fault = strict.Fault
+
+// Faults is everything wrong with a configuration, in reading order.
+type Faults = strict.Faults
 
 // Lookup finds an environment variable, as os.LookupEnv does.
 type Lookup func(name string) (value string, ok bool)
@@ -61,12 +69,12 @@ type TLS struct {
 	ServerName string
 }
 
-func (t *TLS) decode(d *decoder, n *yaml.Node, path string) {
+func (t *TLS) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 	t.Set = true
 	if n.Kind == yaml.ScalarNode {
-		on, err := parseBool(n.Value)
+		on, err := strict.ParseBool(n.Value)
 		if err != nil {
-			d.add(n, path, fmt.Sprintf("must be true, false or {cert, key, ca, server_name}, got %q", n.Value))
+			d.Add(n, path, fmt.Sprintf("must be true, false or {cert, key, ca, server_name}, got %q", n.Value))
 		}
 		t.Enabled = on
 		return
@@ -77,9 +85,9 @@ func (t *TLS) decode(d *decoder, n *yaml.Node, path string) {
 		CA         string `yaml:"ca"`
 		ServerName string `yaml:"server_name"`
 	}
-	d.value(n, valueOf(&files), path)
+	d.Value(n, &files, path)
 	if (files.Cert == "") != (files.Key == "") {
-		d.add(n, path, "cert and key belong together; give both or neither")
+		d.Add(n, path, "cert and key belong together; give both or neither")
 	}
 	*t = TLS{true, true, files.Cert, files.Key, files.CA, files.ServerName}
 }
@@ -105,18 +113,18 @@ type Gate struct {
 }
 
 // decode takes the peer's other spelling, schema_path, too.
-func (g *Gate) decode(d *decoder, n *yaml.Node, path string) {
+func (g *Gate) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 	var keys struct {
 		Schema     string `yaml:"schema"`
 		SchemaPath string `yaml:"schema_path"`
 	}
-	before := len(d.faults)
-	d.value(n, valueOf(&keys), path)
+	before := len(d.Faults())
+	d.Value(n, &keys, path)
 	switch {
 	case keys.Schema != "" && keys.SchemaPath != "":
-		d.add(n, path, "schema and schema_path are the same key; give one")
-	case keys.Schema == "" && keys.SchemaPath == "" && len(d.faults) == before:
-		d.add(n, path+".schema", "is missing; it is required")
+		d.Add(n, path, "schema and schema_path are the same key; give one")
+	case keys.Schema == "" && keys.SchemaPath == "" && len(d.Faults()) == before:
+		d.Add(n, path+".schema", "is missing; it is required")
 	}
 	g.Schema = keys.Schema + keys.SchemaPath
 }
@@ -135,8 +143,8 @@ type Files struct {
 
 // Storage is the claim check.
 type Storage struct {
-	URL       string `yaml:"url"`
-	Threshold Size   `yaml:"threshold"`
+	URL       string      `yaml:"url"`
+	Threshold strict.Size `yaml:"threshold"`
 }
 
 // Limits bounds what the worker process does at once.
@@ -220,12 +228,12 @@ func Load(file string, o Options) (*Worker, error) {
 // Parse reads a worker.yaml already in memory.
 func Parse(home Home, data []byte, o Options) (*Worker, error) {
 	w := &Worker{Home: home}
-	d := decodeYAML(home.File, data, w)
-	w.Warnings = d.warnings
+	d := strict.Decode(home.File, data, w)
+	w.Warnings = d.Warnings()
 	w.override(d, o)
 	w.check(d, o)
-	if len(d.faults) > 0 {
-		return nil, &fault.Error{Kind: fault.Config, Err: d.sorted()}
+	if d.Faults() != nil {
+		return nil, &fault.Error{Kind: fault.Config, Err: d.Faults()}
 	}
 	w.defaults()
 	return w, nil
@@ -233,7 +241,7 @@ func Parse(home Home, data []byte, o Options) (*Worker, error) {
 
 // override applies the environment and the flag. A variable that is set but
 // blank is a fault, not a default.
-func (w *Worker) override(d *decoder, o Options) {
+func (w *Worker) override(d *strict.Decoder, o Options) {
 	for _, v := range []struct {
 		name  string
 		field *string
@@ -244,7 +252,7 @@ func (w *Worker) override(d *decoder, o Options) {
 	} {
 		text, err := o.Lookup.NonBlank(v.name)
 		if err != nil {
-			d.faults = append(d.faults, Fault{File: "environment", Field: v.name, Text: "is set but blank; set a value or unset it"})
+			d.AddFault(Fault{File: "environment", Field: v.name, Text: "is set but blank; set a value or unset it"})
 		} else if text != "" {
 			*v.field = text
 		}
@@ -257,14 +265,16 @@ func (w *Worker) override(d *decoder, o Options) {
 var nodeID = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // reserved names are those of built-in activities, present and promised.
-var reserved = []string{payload.ParseDocument, "evaluate_table", "check_gate", "ingest_upload", "describe_uploads"}
+func reserved() []string {
+	return []string{payload.ParseDocument, "evaluate_table", "check_gate", "ingest_upload", "describe_uploads"}
+}
 
-func (w *Worker) check(d *decoder, o Options) {
-	if w.Temporal.TaskQueue == "" && !o.Local && !d.has("temporal.task_queue") {
-		d.addField("temporal.task_queue", "is missing; set it here, in TEMPORAL_TASK_QUEUE or with --task-queue")
+func (w *Worker) check(d *strict.Decoder, o Options) {
+	if w.Temporal.TaskQueue == "" && !o.Local && !d.Has("temporal.task_queue") {
+		d.AddField("temporal.task_queue", "is missing; set it here, in TEMPORAL_TASK_QUEUE or with --task-queue")
 	}
-	if len(w.Nodes) == 0 && !o.Local && !d.has("nodes") {
-		d.addField("nodes", "must hold at least one node")
+	if len(w.Nodes) == 0 && !o.Local && !d.Has("nodes") {
+		d.AddField("nodes", "must hold at least one node")
 	}
 	w.checkNodes(d)
 	for _, c := range []struct {
@@ -276,24 +286,24 @@ func (w *Worker) check(d *decoder, o Options) {
 		{"worker.agents_per_second", w.Worker.AgentsPerSecond < 0},
 	} {
 		if c.bad {
-			d.addField(c.field, "must not be negative")
+			d.AddField(c.field, "must not be negative")
 		}
 	}
 }
 
-func (w *Worker) checkNodes(d *decoder) {
+func (w *Worker) checkNodes(d *strict.Decoder) {
 	first := map[string]int{}
 	for i, n := range w.Nodes {
 		at := fmt.Sprintf("nodes[%d]", i)
 		switch {
 		case n.ID == "":
 		case !nodeID.MatchString(n.ID):
-			d.addField(at+".id", fmt.Sprintf("%q may hold letters, digits, '_', '.' and '-' only; it is the activity's name", n.ID))
+			d.AddField(at+".id", fmt.Sprintf("%q may hold letters, digits, '_', '.' and '-' only; it is the activity's name", n.ID))
 		case isReserved(n.ID):
-			d.addField(at+".id", fmt.Sprintf("%q is a built-in activity; choose another name", n.ID))
+			d.AddField(at+".id", fmt.Sprintf("%q is a built-in activity; choose another name", n.ID))
 		default:
 			if j, dup := first[n.ID]; dup {
-				d.addField(at+".id", fmt.Sprintf("%q is already the id of nodes[%d]; ids are unique", n.ID, j))
+				d.AddField(at+".id", fmt.Sprintf("%q is already the id of nodes[%d]; ids are unique", n.ID, j))
 			} else {
 				first[n.ID] = i
 			}
@@ -301,31 +311,26 @@ func (w *Worker) checkNodes(d *decoder) {
 		inside(d, at+".edge.agent", n.Edge.Agent)
 		inside(d, at+".gate.schema", n.Gate.Schema)
 		if n.Reask < 0 || n.Reask > 10 {
-			d.addField(at+".reask", "must lie between 0 and 10")
+			d.AddField(at+".reask", "must lie between 0 and 10")
 		}
 		if n.Limits.MaxTokensTotal < 0 {
-			d.addField(at+".limits.max_tokens_total", "must not be negative")
+			d.AddField(at+".limits.max_tokens_total", "must not be negative")
 		}
 		if n.Limits.MaxCostUSD < 0 {
-			d.addField(at+".limits.max_cost_usd", "must not be negative")
+			d.AddField(at+".limits.max_cost_usd", "must not be negative")
 		}
 	}
 }
 
 func isReserved(id string) bool {
-	for _, r := range reserved {
-		if id == r {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(reserved(), id)
 }
 
 // inside reports a path that leaves the folder by its spelling; one that
 // leaves it by a symlink is refused when it is read.
-func inside(d *decoder, field, name string) {
+func inside(d *strict.Decoder, field, name string) {
 	if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) {
-		d.addField(field, fmt.Sprintf("%q leaves the folder of the file; move it inside", name))
+		d.AddField(field, fmt.Sprintf("%q leaves the folder of the file; move it inside", name))
 	}
 }
 

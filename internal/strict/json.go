@@ -1,4 +1,4 @@
-package config
+package strict
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ const maxJSON = 5 << 20
 
 var errTooLarge = errors.New("unfolds to more than 5 MiB of JSON")
 
-// toJSON prints a YAML value as JSON, keys in their order and digits kept.
-func toJSON(n *yaml.Node) (json.RawMessage, error) {
+// JSON prints a YAML value as JSON, keys in their order and digits kept.
+func JSON(n *yaml.Node) (json.RawMessage, error) {
 	var b bytes.Buffer
 	if err := writeJSON(&b, n, 0); err != nil {
 		return nil, err

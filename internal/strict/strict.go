@@ -1,4 +1,11 @@
-package config
+// Package strict reads YAML strictly.
+//
+// In goes a file's text and a pointer to a struct; out comes the struct, or
+// every fault at once, each with file:line:column and the nearest known name.
+// Unknown keys, duplicate keys, wrong types and blank strings are faults.
+//
+// The package knows no file format in particular and opens nothing.
+package strict
 
 import (
 	"fmt"
@@ -51,26 +58,28 @@ func (fs Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// decoder walks a YAML tree into Go values and collects faults. Struct fields
-// are named by the `yaml` tag; the `rule` tag holds "required" and "peer" (a
-// key of the peer's file that has no meaning here: accepted, with a warning).
-type decoder struct {
+// Decoder walks a YAML tree into Go values and collects faults. Struct fields
+// are named by the `yaml` tag ("-": not in the file); the `rule` tag holds
+// "required" or "peer" (a key of the peer's file that has no meaning here:
+// accepted, with a warning).
+type Decoder struct {
 	file     string
 	faults   Faults
 	warnings []string
 	at       map[string]*yaml.Node // field path → where its value stands
 }
 
-// custom is a value that reads its own YAML.
-type custom interface {
-	decode(d *decoder, n *yaml.Node, path string)
+// Unmarshaler is a value that reads its own YAML and reports to d.
+type Unmarshaler interface {
+	DecodeYAML(d *Decoder, n *yaml.Node, path string)
 }
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// decodeYAML reads data into v, a pointer to a struct.
-func decodeYAML(file string, data []byte, v any) *decoder {
-	d := &decoder{file: file, at: map[string]*yaml.Node{}}
+// Decode reads data into v, a pointer to a struct. The file name is for
+// messages.
+func Decode(file string, data []byte, v any) *Decoder {
+	d := &Decoder{file: file, at: map[string]*yaml.Node{}}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
 		d.syntax(err)
@@ -82,14 +91,14 @@ func decodeYAML(file string, data []byte, v any) *decoder {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		d.add(root, "", "must be a mapping of keys to values, got "+kindOf(root))
+		d.Add(root, "", "must be a mapping of keys to values, got "+Kind(root))
 		return d
 	}
 	d.value(root, reflect.ValueOf(v).Elem(), "")
 	return d
 }
 
-func (d *decoder) syntax(err error) {
+func (d *Decoder) syntax(err error) {
 	line, text := 1, err.Error()
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
@@ -100,20 +109,21 @@ func (d *decoder) syntax(err error) {
 	d.addAt(line, 1, "", "not YAML: "+text)
 }
 
-func (d *decoder) add(n *yaml.Node, field, text string) {
+// Add reports a fault at a node.
+func (d *Decoder) Add(n *yaml.Node, field, text string) {
 	d.addAt(n.Line, n.Column, field, text)
 }
 
-func (d *decoder) addAt(line, column int, field, text string) {
+func (d *Decoder) addAt(line, column int, field, text string) {
 	d.faults = append(d.faults, Fault{d.file, line, column, field, text})
 }
 
-// addField reports a fault of the value at a field path, or of the nearest
+// AddField reports a fault of the value at a field path, or of the nearest
 // parent that is in the file.
-func (d *decoder) addField(field, text string) {
+func (d *Decoder) AddField(field, text string) {
 	for p := field; ; {
 		if n, ok := d.at[p]; ok {
-			d.add(n, field, text)
+			d.Add(n, field, text)
 			return
 		}
 		i := strings.LastIndexAny(p, ".[")
@@ -125,8 +135,27 @@ func (d *decoder) addField(field, text string) {
 	}
 }
 
-// sorted returns the faults in reading order.
-func (d *decoder) sorted() Faults {
+// AddFault reports a fault that is not in the file.
+func (d *Decoder) AddFault(f Fault) { d.faults = append(d.faults, f) }
+
+// Has says whether field, or a parent of it, has a fault already.
+func (d *Decoder) Has(field string) bool {
+	return slices.ContainsFunc(d.faults, func(f Fault) bool {
+		return f.Field == field || f.Field == "" || strings.HasPrefix(field, f.Field+".")
+	})
+}
+
+// Present says whether the file holds the field.
+func (d *Decoder) Present(field string) bool { return d.at[field] != nil }
+
+// Node returns where the field's value stands, nil if it is not in the file.
+func (d *Decoder) Node(field string) *yaml.Node { return d.at[field] }
+
+// Warnings returns what was accepted although it means nothing here.
+func (d *Decoder) Warnings() []string { return d.warnings }
+
+// Faults returns the faults in reading order, nil if there are none.
+func (d *Decoder) Faults() Faults {
 	slices.SortStableFunc(d.faults, func(a, b Fault) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -136,13 +165,18 @@ func (d *decoder) sorted() Faults {
 	return d.faults
 }
 
-func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
+// Value decodes a node into v, as Decode does for a whole file.
+func (d *Decoder) Value(n *yaml.Node, v any, path string) {
+	d.value(n, reflect.ValueOf(v).Elem(), path)
+}
+
+func (d *Decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	d.at[path] = n
-	if c, ok := v.Addr().Interface().(custom); ok {
-		c.decode(d, n, path)
+	if c, ok := v.Addr().Interface().(Unmarshaler); ok {
+		c.DecodeYAML(d, n, path)
 		return
 	}
 	switch v.Kind() {
@@ -160,31 +194,31 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	if isNull(n) {
 		d.required(n, v.Type(), nil, path)
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		d.add(n, path, "must be a mapping, got "+kindOf(n))
+		d.Add(n, path, "must be a mapping, got "+Kind(n))
 		return
 	}
-	known := keysOf(v.Type())
+	known, index := keysOf(v.Type())
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, val := n.Content[i], n.Content[i+1]
 		field := join(path, key.Value)
 		if line, dup := seen[key.Value]; dup {
-			d.add(key, field, fmt.Sprintf("the key stands twice; it is already on line %d", line))
+			d.Add(key, field, fmt.Sprintf("the key stands twice; it is already on line %d", line))
 			continue
 		}
 		seen[key.Value] = key.Line
 		j := slices.Index(known, key.Value)
 		if j < 0 || key.Kind != yaml.ScalarNode {
-			d.add(key, field, "unknown key. "+fault.DidYouMean(key.Value, known))
+			d.Add(key, field, "unknown key. "+fault.DidYouMean(key.Value, known))
 			continue
 		}
-		f := v.Type().Field(j)
+		f := v.Type().Field(index[j])
 		if f.Tag.Get("rule") == "peer" {
 			d.warnings = append(d.warnings, fmt.Sprintf("%s:%d: %s is not used by a gated activity", d.file, key.Line, field))
 			continue
@@ -192,22 +226,23 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 		if isNull(val) && f.Tag.Get("rule") != "required" {
 			continue
 		}
-		d.value(val, v.Field(j), field)
+		d.value(val, v.Field(index[j]), field)
 	}
 	d.required(n, v.Type(), seen, path)
 }
 
-func (d *decoder) required(n *yaml.Node, t reflect.Type, seen map[string]int, path string) {
-	for i, key := range keysOf(t) {
-		if _, ok := seen[key]; !ok && t.Field(i).Tag.Get("rule") == "required" {
-			d.add(n, join(path, key), "is missing; it is required")
+func (d *Decoder) required(n *yaml.Node, t reflect.Type, seen map[string]int, path string) {
+	keys, index := keysOf(t)
+	for i, key := range keys {
+		if _, ok := seen[key]; !ok && t.Field(index[i]).Tag.Get("rule") == "required" {
+			d.Add(n, join(path, key), "is missing; it is required")
 		}
 	}
 }
 
-func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
-		d.add(n, path, "must be a list, got "+kindOf(n))
+		d.Add(n, path, "must be a list, got "+Kind(n))
 		return
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
@@ -217,16 +252,16 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	v.Set(out)
 }
 
-func (d *decoder) table(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) table(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.add(n, path, "must be a mapping, got "+kindOf(n))
+		d.Add(n, path, "must be a mapping, got "+Kind(n))
 		return
 	}
 	out := reflect.MakeMap(v.Type())
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if out.MapIndex(reflect.ValueOf(key.Value)).IsValid() {
-			d.add(key, join(path, key.Value), "the key stands twice")
+			d.Add(key, join(path, key.Value), "the key stands twice")
 			continue
 		}
 		item := reflect.New(v.Type().Elem()).Elem()
@@ -236,9 +271,9 @@ func (d *decoder) table(n *yaml.Node, v reflect.Value, path string) {
 	v.Set(out)
 }
 
-func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.ScalarNode || isNull(n) {
-		d.add(n, path, "must be "+wants(v)+", got "+kindOf(n))
+		d.Add(n, path, "must be "+wants(v)+", got "+Kind(n))
 		return
 	}
 	var err error
@@ -246,7 +281,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	case *string:
 		d.text(n, p, path)
 	case *bool:
-		*p, err = parseBool(n.Value)
+		*p, err = ParseBool(n.Value)
 	case *time.Duration:
 		if *p, err = time.ParseDuration(n.Value); err == nil && *p < 0 {
 			err = strconv.ErrRange
@@ -261,19 +296,19 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 			err = strconv.ErrRange
 		}
 	default:
-		panic("config: no decoding for " + v.Type().String())
+		panic("strict: no decoding for " + v.Type().String())
 	}
 	if err != nil || (v.Kind() == reflect.Int || v.Kind() == reflect.Float64) && n.Tag == "!!str" {
-		d.add(n, path, fmt.Sprintf("must be %s, got %q", wants(v), n.Value))
+		d.Add(n, path, fmt.Sprintf("must be %s, got %q", wants(v), n.Value))
 	}
 }
 
-func (d *decoder) text(n *yaml.Node, p *string, path string) {
+func (d *Decoder) text(n *yaml.Node, p *string, path string) {
 	switch {
 	case n.Tag != "!!str" && n.Tag != "!!timestamp":
-		d.add(n, path, fmt.Sprintf("must be a string, got %s %s; put it in quotes", kindOf(n), n.Value))
+		d.Add(n, path, fmt.Sprintf("must be a string, got %s %s; put it in quotes", Kind(n), n.Value))
 	case strings.TrimSpace(n.Value) == "":
-		d.add(n, path, "must not be blank; give a value or leave the key out")
+		d.Add(n, path, "must not be blank; give a value or leave the key out")
 	default:
 		*p = n.Value
 	}
@@ -298,8 +333,8 @@ func wants(v reflect.Value) string {
 	}
 }
 
-// parseBool takes YAML 1.1's words too, as the peer does.
-func parseBool(s string) (bool, error) {
+// ParseBool takes YAML 1.1's words too: yes, no, on, off.
+func ParseBool(s string) (bool, error) {
 	switch strings.ToLower(s) {
 	case "true", "yes", "on", "t", "y", "1":
 		return true, nil
@@ -312,7 +347,8 @@ func parseBool(s string) (bool, error) {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-func kindOf(n *yaml.Node) string {
+// Kind names what a node is, for messages.
+func Kind(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		return "a mapping"
@@ -329,12 +365,14 @@ func kindOf(n *yaml.Node) string {
 	}
 }
 
-func keysOf(t reflect.Type) []string {
-	keys := make([]string, 0, t.NumField())
+// keysOf returns the keys of a struct and the fields they belong to.
+func keysOf(t reflect.Type) (keys []string, index []int) {
 	for i := range t.NumField() {
-		keys = append(keys, t.Field(i).Tag.Get("yaml"))
+		if key := t.Field(i).Tag.Get("yaml"); key != "-" {
+			keys, index = append(keys, key), append(index, i)
+		}
 	}
-	return keys
+	return keys, index
 }
 
 func join(path, key string) string {
