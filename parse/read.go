@@ -9,6 +9,7 @@ import (
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
 	"github.com/holodeck-run/holodeck/parse/internal/pdf"
+	"github.com/holodeck-run/holodeck/parse/internal/sheet"
 	"github.com/holodeck-run/holodeck/parse/internal/text"
 	"github.com/holodeck-run/holodeck/payload"
 )
@@ -38,6 +39,10 @@ func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *pay
 			return err
 		}
 		return text.Read(ctx, data, sink)
+	case "csv":
+		return p.readCSV(ctx, r, sink, meta)
+	case "excel":
+		return p.readWorkbook(ctx, r, sink, meta)
 	}
 	return unsupported(r.File.Type, r.File.MIME)
 }
@@ -58,6 +63,32 @@ func (p *Parser) readPDF(ctx context.Context, r Request, sink block.Sink, meta *
 		meta.Warnings = append(meta.Warnings, textless(result.Textless))
 	}
 	return err
+}
+
+func (p *Parser) readCSV(ctx context.Context, r Request, sink block.Sink, meta *payload.Metadata) error {
+	data, err := all(r)
+	if err != nil {
+		return err
+	}
+	meta.Warnings, err = sheet.CSV(ctx, data, r.Ref.Range, sink)
+	meta.RangeExtracted = optional(r.Ref.Range)
+	return err
+}
+
+func (p *Parser) readWorkbook(ctx context.Context, r Request, sink block.Sink, meta *payload.Metadata) error {
+	result, err := sheet.Workbook(ctx, r.File, r.File.Size, sheet.Request{
+		Sheet: r.Ref.Sheet, Range: r.Ref.Range, Progress: r.Progress,
+	}, sink)
+	meta.Sheets, meta.Warnings = result.Sheets, result.Warnings
+	meta.SheetExtracted, meta.RangeExtracted = optional(result.Sheet), optional(r.Ref.Range)
+	return err
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 func textless(pages []int) string {

@@ -66,7 +66,9 @@ type Note struct {
 }
 
 // TableStart begins a table. Its rows follow as [TableRow], then [TableEnd].
-type TableStart struct{}
+type TableStart struct {
+	Trim bool // leave out columns at the left that are empty in every row
+}
 
 // TableRow is one row, the first of a table being its header.
 type TableRow struct {

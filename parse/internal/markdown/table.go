@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ type table struct {
 	size  int64 // of buf before the table
 	rows  []printed
 	width int
+	trim  bool
+	lead  int   // empty cells that every row begins with
 	spans []int // rows still covered by a cell above, a count a column
 }
 
@@ -25,15 +28,15 @@ type printed struct {
 	at    int32
 }
 
-func (w *Writer) startTable() {
+func (w *Writer) startTable(trim bool) {
 	w.begin(other)
-	w.table = &table{start: len(w.buf), size: w.size}
+	w.table = &table{start: len(w.buf), size: w.size, trim: trim, lead: 1 << 20}
 }
 
 func (w *Writer) row(r block.TableRow) {
 	t := w.table
 	if t == nil {
-		w.startTable()
+		w.startTable(false)
 		t = w.table
 	}
 	w.filled = true
@@ -45,7 +48,7 @@ func (w *Writer) row(r block.TableRow) {
 		w.cell(c)
 		for i := range max(c.Across, 1) {
 			if i > 0 {
-				w.buf = append(w.buf, "  |"...)
+				w.buf = append(w.buf, blank...)
 			}
 			t.cover(n, c.Down)
 			n++
@@ -55,6 +58,7 @@ func (w *Writer) row(r block.TableRow) {
 	w.buf = append(w.buf, '\n')
 	w.size += jsonSize(w.buf[begin:])
 	t.width = max(t.width, n)
+	t.lead = min(t.lead, leading(w.buf[begin+1:]))
 	t.rows = append(t.rows, printed{int32(len(w.buf) - t.start), int32(n), int32(r.At)})
 	if w.at.First == 0 {
 		w.at.First = r.At
@@ -64,12 +68,23 @@ func (w *Writer) row(r block.TableRow) {
 	}
 }
 
+const blank = "  |" // how an empty cell is printed
+
+// leading counts the empty cells that a printed row begins with.
+func leading(row []byte) int {
+	n := 0
+	for ; bytes.HasPrefix(row, []byte(blank)); n++ {
+		row = row[len(blank):]
+	}
+	return n
+}
+
 // covered prints blanks for the cells at column n and after that a taller
 // cell above covers, and returns the next free column.
 func (w *Writer) covered(n int) int {
 	for n < len(w.table.spans) && w.table.spans[n] > 0 {
 		w.table.spans[n]--
-		w.buf = append(w.buf, "  |"...)
+		w.buf = append(w.buf, blank...)
 		n++
 	}
 	return n
@@ -109,32 +124,40 @@ func (w *Writer) endTable() error {
 		}
 		return w.check()
 	}
-	rule := "|" + strings.Repeat(" --- |", t.width) + "\n"
-	extra := len(rule)
+	if !t.trim || t.lead >= t.width {
+		t.lead = 0
+	}
+	rule := "|" + strings.Repeat(" --- |", t.width-t.lead) + "\n"
+	extra := len(rule) - len(blank)*t.lead*len(t.rows)
 	for _, r := range t.rows {
-		extra += 3 * (t.width - int(r.cells))
+		extra += len(blank) * (t.width - int(r.cells))
 	}
 	w.size += int64(extra) + 1
 	if err := w.check(); err != nil {
 		return w.tooWide(t, err.(*TooLong), len(rule))
 	}
+	w.square(t, rule, extra)
+	w.size -= 2 // the last line's end is not kept
+	return nil
+}
+
+func (w *Writer) square(t *table, rule string, extra int) {
 	body := slices.Clone(w.buf[t.start:])
-	w.buf = slices.Grow(w.buf[:t.start], len(body)+extra)
-	begin := int32(0)
+	w.buf = slices.Grow(w.buf[:t.start], max(0, len(body)+extra))
+	begin := 0
 	for i, r := range t.rows {
-		w.buf = append(w.buf, body[begin:r.end-1]...)
+		w.buf = append(w.buf, '|')
+		w.buf = append(w.buf, body[begin+1+len(blank)*t.lead:r.end-1]...)
 		for range t.width - int(r.cells) {
-			w.buf = append(w.buf, "  |"...)
+			w.buf = append(w.buf, blank...)
 		}
 		w.buf = append(w.buf, '\n')
 		if i == 0 {
 			w.buf = append(w.buf, rule...)
 		}
-		begin = r.end
+		begin = int(r.end)
 	}
 	w.buf = w.buf[:len(w.buf)-1]
-	w.size -= 2
-	return nil
 }
 
 // tooWide corrects how many rows fit, now that the width is known.
@@ -143,7 +166,7 @@ func (w *Writer) tooWide(t *table, e *TooLong, rule int) error {
 	begin := int32(0)
 	e.Rows = 0
 	for _, r := range t.rows {
-		size += jsonSize(w.buf[t.start+int(begin):t.start+int(r.end)]) + 3*int64(t.width-int(r.cells))
+		size += jsonSize(w.buf[t.start+int(begin):t.start+int(r.end)]) + int64(len(blank)*(t.width-int(r.cells)-t.lead))
 		if size > w.limit {
 			break
 		}

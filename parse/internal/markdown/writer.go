@@ -71,7 +71,7 @@ func New(limit int64) *Writer {
 func (w *Writer) Put(b block.Block) error {
 	switch b := b.(type) {
 	case block.TableStart:
-		w.startTable()
+		w.startTable(b.Trim)
 	case block.TableRow:
 		w.row(b)
 	case block.TableEnd:

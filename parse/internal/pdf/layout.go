@@ -33,9 +33,20 @@ type region struct {
 }
 
 // regions puts a page's segments in reading order: lines from top to bottom,
-// and where they stand in columns, one column after the other.
+// and where they stand in columns, one column after the other. Text that reads in another direction comes
+// last.
 func regions(segs []segment) []region {
-	return split(rows(segs), 0)
+	end := 0
+	for end < len(segs) && segs[end].aside == 0 {
+		end++
+	}
+	out := split(rows(segs[:end]), 0)
+	for begin := end; begin < len(segs); begin = end {
+		for end = begin; end < len(segs) && segs[end].aside == segs[begin].aside; end++ {
+		}
+		out = append(out, whole(rows(segs[begin:end])))
+	}
+	return out
 }
 
 // rows groups segments into lines by their base line.

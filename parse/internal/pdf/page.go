@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type segment struct {
 	size                     float64 // of the font
 	bold, italic             bool
 	hyphen                   bool // ends inside a word
+	aside                    int  // 0 for the page's text; the others read in another direction
 	chars                    int
 }
 
@@ -29,7 +31,6 @@ type char struct {
 	r                        rune
 	index                    int
 	left, right, top, bottom float64
-	angle                    float64
 }
 
 // softHyphen is how PDFium marks a hyphen at the end of a line.
@@ -48,8 +49,8 @@ func (d *document) segments(index int) ([]segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	chars := level(text.Chars)
-	if len(chars) == 0 {
+	groups := level(text.Chars)
+	if len(groups) == 0 {
 		return nil, nil
 	}
 	tp, err := d.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
@@ -59,57 +60,78 @@ func (d *document) segments(index int) ([]segment, error) {
 	defer func() { _, _ = d.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: tp.TextPage}) }()
 	fonts := map[string]look{}
 	var segs []segment
-	for _, part := range cut(chars) {
-		s, ok := build(part)
-		if !ok {
-			continue
+	for aside, chars := range groups {
+		for _, part := range cut(chars) {
+			if s, ok := build(part); ok {
+				s.aside = aside
+				d.look(tp.TextPage, part, fonts, &s)
+				segs = append(segs, s)
+			}
 		}
-		d.look(tp.TextPage, part, fonts, &s)
-		segs = append(segs, s)
 	}
 	return dedupe(segs), nil
 }
 
-// level turns the characters so that most of them read from left to right, y
-// growing downwards.
-func level(in []*responses.GetPageTextStructuredChar) []char {
-	var votes [4]int
-	for _, c := range in {
-		if c.Text != "" && c.Text != " " {
-			votes[quarter(c.Angle)]++
-		}
-	}
-	most := 0
-	for q, n := range votes {
-		if n > votes[most] {
-			most = q
-		}
-	}
-	out := make([]char, 0, len(in))
+// level groups characters by the direction they read in, and turns each group
+// so that it reads from left to right, y growing downwards. The group with the
+// most characters comes first: it is the page's text, the others are stamps,
+// axis titles and watermarks.
+func level(in []*responses.GetPageTextStructuredChar) [][]char {
+	groups := map[int][]char{}
+	last := 0
 	for i, c := range in {
 		r := first(c.Text)
 		if r == 0 {
 			continue
 		}
-		p := c.PointPosition
-		l, rt, t, b := p.Left, p.Right, -p.Top, -p.Bottom
-		switch most {
-		case 1:
-			l, rt, t, b = p.Bottom, p.Top, p.Left, p.Right
-		case 2:
-			l, rt, t, b = -p.Right, -p.Left, p.Bottom, p.Top
-		case 3:
-			l, rt, t, b = -p.Top, -p.Bottom, -p.Right, -p.Left
+		if r > ' ' {
+			last = direction(c.Angle)
 		}
-		out = append(out, char{r: r, index: i, left: l, right: rt, top: min(t, b), bottom: max(t, b), angle: c.Angle})
+		groups[last] = append(groups[last], turned(c.PointPosition, last, r, i))
+	}
+	order := slices.Sorted(maps.Keys(groups))
+	slices.SortStableFunc(order, func(a, b int) int { return len(groups[b]) - len(groups[a]) })
+	out := make([][]char, len(order))
+	for i, d := range order {
+		out[i] = groups[d]
 	}
 	return out
 }
 
-// quarter rounds an angle in radians to quarter turns.
-func quarter(angle float64) int {
-	q := int(math.Round(angle/(math.Pi/2))) % 4
-	return (q + 4) % 4
+// turned returns a character with its box turned back by degrees.
+func turned(p responses.CharPosition, degrees int, r rune, index int) char {
+	c := char{r: r, index: index}
+	switch degrees {
+	case 0:
+		c.left, c.right, c.top, c.bottom = p.Left, p.Right, -p.Top, -p.Bottom
+	case 90:
+		c.left, c.right, c.top, c.bottom = p.Bottom, p.Top, p.Left, p.Right
+	case 180:
+		c.left, c.right, c.top, c.bottom = -p.Right, -p.Left, p.Bottom, p.Top
+	case 270:
+		c.left, c.right, c.top, c.bottom = -p.Top, -p.Bottom, -p.Right, -p.Left
+	default:
+		sin, cos := math.Sincos(float64(degrees) * math.Pi / 180)
+		x, y := (p.Left+p.Right)/2, (p.Top+p.Bottom)/2
+		w, h := math.Abs(p.Right-p.Left)/2, math.Abs(p.Top-p.Bottom)/2
+		half := min(w, h)
+		x, y = x*cos+y*sin, x*sin-y*cos
+		c.left, c.right, c.top, c.bottom = x-half, x+half, y-half, y+half
+	}
+	c.left, c.right = min(c.left, c.right), max(c.left, c.right)
+	c.top, c.bottom = min(c.top, c.bottom), max(c.top, c.bottom)
+	return c
+}
+
+// direction rounds an angle in radians to degrees, and to quarter turns if it
+// is near one: slanted letters are not turned ones.
+func direction(angle float64) int {
+	d := int(math.Round(angle * 180 / math.Pi))
+	d = (d%360 + 360) % 360
+	if off := (d + 45) % 90; off >= 37 && off <= 53 {
+		return (d + 45) / 90 * 90 % 360
+	}
+	return d
 }
 
 func first(s string) rune {

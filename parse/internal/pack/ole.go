@@ -1,0 +1,46 @@
+package pack
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/holodeck-run/holodeck/fault"
+)
+
+// RefuseOLE returns a fault if the file is a compound file rather than a
+// package: an encrypted package, or a format of before 2007. modern names the
+// format to save as.
+func RefuseOLE(r io.ReaderAt, size int64, modern string) error {
+	head := make([]byte, 8)
+	if n, _ := r.ReadAt(head, 0); n < 8 || !bytes.Equal(head, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")) {
+		return nil
+	}
+	if contains(r, size, wide("EncryptedPackage")) {
+		return fault.New(fault.Document, "", "Save a copy without a password (--password opens only PDFs).", "the document is encrypted and needs a password")
+	}
+	return fault.New(fault.UnsupportedFileType, "", "Save it as "+modern+".", "there is no reader for the binary office formats of before 2007")
+}
+
+func wide(s string) []byte {
+	b := make([]byte, 0, 2*len(s))
+	for i := range len(s) {
+		b = append(b, s[i], 0)
+	}
+	return b
+}
+
+// contains looks for a pattern in a file, a stretch at a time.
+func contains(r io.ReaderAt, size int64, pattern []byte) bool {
+	const stretch = 1 << 20
+	buf := make([]byte, stretch+len(pattern))
+	for off := int64(0); off < size; off += stretch {
+		n, err := r.ReadAt(buf, off)
+		if bytes.Contains(buf[:n], pattern) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return false
+}
