@@ -8,6 +8,7 @@ import (
 
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/office"
 	"github.com/holodeck-run/holodeck/parse/internal/pdf"
 	"github.com/holodeck-run/holodeck/parse/internal/sheet"
 	"github.com/holodeck-run/holodeck/parse/internal/text"
@@ -39,6 +40,8 @@ func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *pay
 			return err
 		}
 		return text.Read(ctx, data, sink)
+	case "word":
+		return office.Document(ctx, r.File, r.File.Size, sink)
 	case "csv":
 		return p.readCSV(ctx, r, sink, meta)
 	case "excel":
