@@ -104,8 +104,11 @@ func quoted(names []string) string {
 }
 
 func bytes(n int64) string {
-	if n < 10_000 {
+	switch {
+	case n < 10_000:
 		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }

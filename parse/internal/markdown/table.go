@@ -63,7 +63,7 @@ func (w *Writer) row(r block.TableRow) {
 	if w.at.First == 0 {
 		w.at.First = r.At
 	}
-	if w.size <= w.limit {
+	if w.size+int64(6*t.width)+4 <= w.limit { // with the rule below the header
 		w.at.Rows = r.At
 	}
 }

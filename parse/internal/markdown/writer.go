@@ -42,12 +42,13 @@ type Writer struct {
 	size  int64 // of buf as a JSON string
 	limit int64
 
-	prev   kind // what the last block was, for the space between
-	lists  []int
-	table  *table
-	at     TooLong
-	page   int // the page being printed, 0 before the first
-	filled bool
+	prev    kind  // what the last block was, for the space between
+	lists   []int // where the text of each open level of a list begins
+	ordered bool  // what the outermost level is
+	table   *table
+	at      TooLong
+	page    int // the page being printed, 0 before the first
+	filled  bool
 }
 
 type kind int
@@ -88,6 +89,9 @@ func (w *Writer) Put(b block.Block) error {
 
 // Filled says whether anything but markers was printed.
 func (w *Writer) Filled() bool { return w.filled }
+
+// Size returns what was printed so far costs in JSON, quotation marks included.
+func (w *Writer) Size() int64 { return w.size }
 
 // String returns what was printed, ending in one newline unless it is empty.
 func (w *Writer) String() string {
@@ -154,7 +158,8 @@ func (w *Writer) paragraph(t block.Text) {
 // item prints one entry. The indentation of each level is the width of the
 // marker above it, which is what makes it nested in every reader of markdown.
 func (w *Writer) item(b block.Item) {
-	if w.prev != item {
+	fresh := w.prev != item
+	if fresh {
 		w.lists = w.lists[:0]
 	}
 	level := min(b.Level, len(w.lists))
@@ -174,6 +179,12 @@ func (w *Writer) item(b block.Item) {
 		text = lineStarts(text)
 	}
 	w.begin(item)
+	if level == 0 {
+		if !fresh && b.Ordered != w.ordered {
+			w.emit("\n") // another list
+		}
+		w.ordered = b.Ordered
+	}
 	w.emit(strings.Repeat(" ", indent) + mark)
 	w.emit(strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", indent+len(mark))))
 }

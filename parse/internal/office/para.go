@@ -96,11 +96,20 @@ func (p *para) target(id, anchor string) string {
 
 // hyperlink returns where a field's instruction leads, "" if it is no link.
 func hyperlink(instruction string) string {
-	f := strings.Fields(instruction)
-	if len(f) < 2 || !strings.EqualFold(f[0], "HYPERLINK") || strings.HasPrefix(f[1], `\l`) {
+	f := strings.TrimSpace(instruction)
+	if len(f) < 10 || !strings.EqualFold(f[:10], "HYPERLINK ") {
 		return ""
 	}
-	return strings.Trim(f[1], `"`)
+	f = strings.TrimSpace(f[10:])
+	if strings.HasPrefix(f, `"`) {
+		to, _, _ := strings.Cut(f[1:], `"`)
+		return to
+	}
+	if strings.HasPrefix(f, `\`) {
+		return ""
+	}
+	to, _, _ := strings.Cut(f, " ")
+	return to
 }
 
 // box reads the blocks of a text box; they follow the paragraph it hangs on.

@@ -46,7 +46,7 @@ func (d *docx) readStyles(part string) error {
 		case "numId":
 			st.num = s.Attr("val")
 		case "ilvl":
-			st.level = level(s.Attr("val"))
+			st.level = max(st.level, level(s.Attr("val")))
 		default:
 			look(s, &st.set, &st.off)
 		}
@@ -67,7 +67,12 @@ func (st *style) named(name string) {
 		if n, err := strconv.Atoi(name[8:]); err == nil && n >= 1 && n <= 9 {
 			st.heading = n
 		}
-	case name == "html preformatted", name == "macro text", strings.Contains(name, "source code"), name == "verbatim":
+	case strings.HasPrefix(name, "list "):
+		// "List Bullet 2" is the second level, though its list has but one.
+		if n := int(name[len(name)-1] - '0'); n >= 2 && n <= 9 {
+			st.level = n - 1
+		}
+	case name == "macro text", strings.Contains(name, "source code"), name == "verbatim":
 		st.code = true
 	}
 }

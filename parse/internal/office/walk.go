@@ -205,11 +205,9 @@ func (p *para) block() block.Block {
 	var ordered bool
 	var number int
 	var label string
-	if num != "" && num != "0" {
-		if heading > 0 && p.num == "" && p.lvl > 0 {
-			lvl = p.lvl
-		}
-		ordered, number, label = p.count(num, lvl)
+	listed := num != "" && num != "0"
+	if listed {
+		ordered, number, label = p.count(num, p.depth(num, lvl))
 	}
 	switch {
 	case heading > 0:
@@ -220,12 +218,22 @@ func (p *para) block() block.Block {
 			p.text = append(block.Text{{Text: label + " "}}, p.text...)
 		}
 		return block.Heading{Level: heading, Text: p.text}
-	case num != "" && num != "0":
+	case listed:
 		return block.Item{Level: lvl, Ordered: ordered, Number: number, Label: label, Text: p.text}
 	case st.code:
 		return block.Code{Text: p.text.String()}
 	}
 	return block.Paragraph{Text: p.text}
+}
+
+// depth returns the level of a list that an entry counts on: one that is only
+// indented by its style counts on the list's first.
+func (p *para) depth(num string, lvl int) int {
+	a := p.numbers.abstracts[p.numbers.lists[num].abstract]
+	if a != nil && lvl > 0 && a[lvl].format == "" && a[lvl].text == "" {
+		return 0
+	}
+	return lvl
 }
 
 // symbol returns the character that a symbol font shows.

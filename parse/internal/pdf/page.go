@@ -126,7 +126,7 @@ func turned(p responses.CharPosition, degrees int, r rune, index int) char {
 // direction rounds an angle in radians to degrees, and to quarter turns if it
 // is near one: slanted letters are not turned ones.
 func direction(angle float64) int {
-	d := int(math.Round(angle * 180 / math.Pi))
+	d := -int(math.Round(angle * 180 / math.Pi)) // PDFium counts clockwise
 	d = (d%360 + 360) % 360
 	if off := (d + 45) % 90; off >= 37 && off <= 53 {
 		return (d + 45) / 90 * 90 % 360

@@ -436,7 +436,7 @@ func (l *leftOut) table(t *table) {
 		if n > 40 {
 			rows = append(rows, "…")
 		}
-		parts = append(parts, plural("row", n)+strings.Join(rows, ", "))
+		parts = append(parts, plural("row", t.hiddenRows[n-1]-t.hiddenRows[0]+1)+strings.Join(rows, ", "))
 	}
 	var columns []string
 	for _, h := range t.hidden {
