@@ -72,12 +72,28 @@ type Price struct {
 
 // Rule fills one property of a response from the message.
 type Rule struct {
-	Match   string   `yaml:"match"`   // RE2; the first group, else the whole match, is the value
+	Match   Patterns `yaml:"match"`   // RE2, one or several; the first that matches gives the value
 	As      string   `yaml:"as"`      // string (default), number, integer or boolean
 	All     bool     `yaml:"all"`     // a list of every match
 	OneOf   Choices  `yaml:"one_of"`  // the first whose keyword occurs
 	Text    string   `yaml:"text"`    // a text with ${path} for the values of other rules
 	Default *Literal `yaml:"default"` // when nothing matches
+}
+
+// Patterns is written as one pattern or a list of them.
+type Patterns []string
+
+// DecodeYAML implements strict.Unmarshaler.
+func (p *Patterns) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
+	if n.Kind == yaml.ScalarNode {
+		var one string
+		d.Value(n, &one, path)
+		*p = Patterns{one}
+		return
+	}
+	var list []string
+	d.Value(n, &list, path)
+	*p = list
 }
 
 // Choice is one value of a one_of rule and the keywords that choose it.

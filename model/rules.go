@@ -19,7 +19,7 @@ import (
 // Rule fills one property of the answer from the message. Exactly one of
 // Match, OneOf and Text leads; Default stands in when it finds nothing.
 type Rule struct {
-	Match   string          // RE2; the first group that took part, else the whole match
+	Match   []string        // RE2, tried in order; the first group that took part, else the whole match
 	As      string          // string (also when empty), number, integer or boolean
 	All     bool            // a list of every match
 	OneOf   []Choice        // the first whose keyword occurs as a word, case apart
@@ -38,11 +38,11 @@ type Choice struct {
 type rules struct {
 	paths []string // sorted; those that begin with _ are helpers, kept out of the answer
 	rules map[string]Rule
-	regex map[string]*regexp.Regexp
+	regex map[string][]*regexp.Regexp
 }
 
 func newRules(declared map[string]Rule) (Client, error) {
-	r := rules{slices.Sorted(maps.Keys(declared)), declared, map[string]*regexp.Regexp{}}
+	r := rules{slices.Sorted(maps.Keys(declared)), declared, map[string][]*regexp.Regexp{}}
 	for _, path := range r.paths {
 		if err := r.compile(path, declared[path]); err != nil {
 			return nil, &fault.Error{Kind: fault.Config, Op: "read model.rules." + path, Err: err, Hint: "Correct the rule in agent.yaml."}
@@ -58,7 +58,7 @@ func newRules(declared map[string]Rule) (Client, error) {
 
 func (r rules) compile(path string, rule Rule) error {
 	leads := 0
-	for _, set := range []bool{rule.Match != "", len(rule.OneOf) > 0, rule.Text != ""} {
+	for _, set := range []bool{len(rule.Match) > 0, len(rule.OneOf) > 0, rule.Text != ""} {
 		if set {
 			leads++
 		}
@@ -74,12 +74,14 @@ func (r rules) compile(path string, rule Rule) error {
 			return fmt.Errorf("${%s} names no match or one_of rule", ref[1])
 		}
 	}
-	if rule.Match == "" {
-		return nil
+	for _, pattern := range rule.Match {
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			return err
+		}
+		r.regex[path] = append(r.regex[path], re)
 	}
-	re, err := regexp.Compile(rule.Match)
-	r.regex[path] = re
-	return err
+	return nil
 }
 
 // Generate implements Client: it reads the first user message.
@@ -115,19 +117,9 @@ func (r rules) Generate(ctx context.Context, q Request) (Response, error) {
 func (r rules) find(path, message string) json.RawMessage {
 	rule := r.rules[path]
 	switch {
-	case rule.Match != "" && rule.All:
-		list := []json.RawMessage{}
-		for _, m := range r.regex[path].FindAllStringSubmatch(message, -1) {
-			if v := literal(group(m), rule.As); v != nil {
-				list = append(list, v)
-			}
-		}
-		if len(list) > 0 {
-			return mustJSON(list)
-		}
-	case rule.Match != "":
-		if m := r.regex[path].FindStringSubmatch(message); m != nil {
-			if v := literal(group(m), rule.As); v != nil {
+	case len(rule.Match) > 0:
+		for _, re := range r.regex[path] {
+			if v := matched(re, message, rule); v != nil {
 				return v
 			}
 		}
@@ -141,6 +133,25 @@ func (r rules) find(path, message string) json.RawMessage {
 		return nil
 	}
 	return rule.Default
+}
+
+func matched(re *regexp.Regexp, message string, rule Rule) json.RawMessage {
+	if !rule.All {
+		if m := re.FindStringSubmatch(message); m != nil {
+			return literal(group(m), rule.As)
+		}
+		return nil
+	}
+	var list []json.RawMessage
+	for _, m := range re.FindAllStringSubmatch(message, -1) {
+		if v := literal(group(m), rule.As); v != nil {
+			list = append(list, v)
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	return mustJSON(list)
 }
 
 var placeholder = regexp.MustCompile(`\$\{([^}]+)\}`)

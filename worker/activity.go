@@ -1,0 +1,66 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/holodeck-run/holodeck/fault"
+	"github.com/holodeck-run/holodeck/payload"
+)
+
+// serve wraps an activity: its input is decoded strictly, its result encoded
+// by us, its error made a failure. Taking the raw payload is what lets a
+// wrong input fail at once: what the SDK decodes fails retryably.
+func serve[In, Out any](a *Activities, name string, run func(context.Context, In) (Out, error)) func(context.Context, converter.RawValue) (converter.RawValue, error) {
+	return func(ctx context.Context, raw converter.RawValue) (converter.RawValue, error) {
+		var in In
+		if err := decode(raw.Payload(), &in); err != nil {
+			return converter.RawValue{}, failure(name, err)
+		}
+		out, err := run(ctx, in)
+		if err != nil {
+			return converter.RawValue{}, failure(name, err)
+		}
+		encoded, err := jsonPayload(out) // whatever converter the client has
+		if err != nil {
+			return converter.RawValue{}, failure(name, err)
+		}
+		if err := a.limits.check(ctx, name, encoded); err != nil {
+			return converter.RawValue{}, failure(name, err)
+		}
+		return converter.NewRawValue(encoded), nil
+	}
+}
+
+func decode(p *commonpb.Payload, v any) error {
+	if p == nil {
+		return fault.New(fault.PayloadValidation, "decode input", "Call the activity with one object.", "there is no input")
+	}
+	if e := string(p.GetMetadata()[converter.MetadataEncoding]); e != converter.MetadataEncodingJSON {
+		return fault.New(fault.PayloadValidation, "decode input", "Call the activity with one object, encoded as json/plain.", "its encoding is %q", e)
+	}
+	u, ok := v.(interface{ UnmarshalJSON([]byte) error })
+	if !ok {
+		return errors.New("decode input: the type has no strict decoding")
+	}
+	if err := u.UnmarshalJSON(p.GetData()); err != nil {
+		e := fault.New(fault.PayloadValidation, "decode input", "Correct the call.", "%w", err)
+		if faults, ok := errors.AsType[payload.Faults](err); ok {
+			e.Details = map[string]any{"faults": faults}
+		}
+		return e
+	}
+	return nil
+}
+
+// unwrapPath strips operation and path from a path error.
+func unwrapPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
