@@ -110,6 +110,37 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return &rows{Rows: inner, of: s, kept: kept}, nil
 }
 
+// BeginTx begins a transaction. What the server asks for is always the default
+// kind, so the statement can be one of those kept.
+func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if opts != (driver.TxOptions{}) {
+		return c.innerConn.BeginTx(ctx, opts)
+	}
+	if _, err := c.ExecContext(ctx, "BEGIN", nil); err != nil {
+		return nil, err
+	}
+	return tx{c}, nil
+}
+
+// tx is a transaction of the connection.
+type tx struct{ conn *conn }
+
+// Commit commits. If that fails the transaction is rolled back, as the
+// connection must not stay in it.
+func (t tx) Commit() error {
+	_, err := t.conn.ExecContext(context.Background(), "COMMIT", nil)
+	if err != nil {
+		_ = t.Rollback() // fails if SQLite has already done so
+	}
+	return err
+}
+
+// Rollback undoes the transaction.
+func (t tx) Rollback() error {
+	_, err := t.conn.ExecContext(context.Background(), "ROLLBACK", nil)
+	return err
+}
+
 // prepared finds or makes the statement; kept says that it stays prepared.
 func (c *conn) prepared(ctx context.Context, query string) (s *statement, kept bool, err error) {
 	s = c.statements[query]

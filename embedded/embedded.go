@@ -119,12 +119,14 @@ type closer struct {
 // Start starts a server and returns when its frontend answers and the
 // namespaces and search attributes are usable. A cancelled ctx ends the start;
 // whatever fails, nothing is left running. ctx does not bound the server's
-// life: Stop does.
+// life: Stop does. The first start of a process also sets the SDK's binary
+// checksum, which is the process's for all its workers.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	plan, err := o.plan()
 	if err != nil {
 		return nil, err
 	}
+	nameBinary()
 	s := &Server{log: plan.log, gate: newGate(), stopped: make(chan struct{})}
 	done := make(chan error, 1)
 	// The server's constructors end their goroutine where they cannot go on,
