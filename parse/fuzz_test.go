@@ -1,0 +1,115 @@
+package parse_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/holodeck-run/holodeck/fault"
+	"github.com/holodeck-run/holodeck/file"
+	"github.com/holodeck-run/holodeck/parse"
+	"github.com/holodeck-run/holodeck/payload"
+)
+
+// fuzzed holds what any bytes must give when read as a type: markdown that is
+// valid UTF-8 and within the limit, or a fault of the kinds a document has.
+func fuzzed(t *testing.T, kind, name string, data []byte, ref payload.FileInput) {
+	t.Helper()
+	f, err := file.New(name, "", bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return
+	}
+	f.Type = kind
+	const limit = 1 << 20
+	doc, err := shared.Parse(t.Context(), parse.Request{Ref: ref, File: f, Limit: limit})
+	if err != nil {
+		e, ok := fault.As(err)
+		if !ok {
+			t.Fatalf("%v is no fault", err)
+		}
+		if _, panicked := e.Details.(map[string]string); panicked {
+			t.Fatalf("a reader panicked: %v\n%v", err, e.Details)
+		}
+		switch e.Kind {
+		case fault.Document, fault.ExtractionParam, fault.PayloadsTooLarge, fault.UnsupportedFileType:
+		default:
+			t.Fatalf("%s is no fault of a document", e.Kind)
+		}
+		return
+	}
+	if !utf8.ValidString(doc.MarkdownContent) {
+		t.Fatal("the markdown is not UTF-8")
+	}
+	if wire, err := payload.Marshal(doc.MarkdownContent); err != nil || len(wire) > limit+8 {
+		t.Fatalf("%d bytes of %d, %v", len(wire), limit, err)
+	}
+}
+
+// seed adds the fixtures of a pattern to the corpus.
+func seed(f *testing.F, pattern string) {
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		f.Fatal("no seeds", err)
+	}
+	for _, p := range paths {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	seed(f, "testdata/text-*/in.*")
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "text", "a.txt", data, payload.FileInput{}) })
+}
+
+func FuzzCSV(f *testing.F) {
+	for _, s := range []string{"a,b\n1,2\n", "a;\"b\"\"\n;c\"\n", "sep=|\nx|y", "\"", "\",\n\"", "a\tb\r\n\r\n\"x\ny\"\t"} {
+		f.Add([]byte(s), "")
+	}
+	f.Add([]byte("a,b\n1,2\n"), "B:A")
+	f.Fuzz(func(t *testing.T, data []byte, cells string) {
+		fuzzed(t, "csv", "a.csv", data, payload.FileInput{Range: cells})
+	})
+}
+
+// FuzzXLSX and FuzzDOCX vary the part that matters: random bytes hardly ever
+// make a zip file.
+func FuzzXLSX(f *testing.F) {
+	for _, s := range []string{
+		`<worksheet><cols><col min="2" max="9" hidden="1"/></cols><sheetData><row r="1"><c r="A1"><v>1</v></c><c r="XFD1" t="str"><v>x</v></c></row><row r="1048576" hidden="1"><c><v>2</v></c></row></sheetData></worksheet>`,
+		`<worksheet><sheetData><row><c t="inlineStr"><is><t>a_x000D_b</t></is></c><c t="s"><v>7</v></c><c t="b"><v>1</v></c><c t="d"><v>2026-06-30T00:00:00</v></c><c s="1"><v>1e308</v></c></row></sheetData></worksheet>`,
+		`<worksheet><sheetData><row r="3"><c r="C3"><v>0.1</v></c><c r="A3"><v>-1</v></c></row><row r="2"/></sheetData>`,
+	} {
+		f.Add(s, "")
+		f.Add(s, "C3:A1")
+	}
+	f.Fuzz(func(t *testing.T, sheet, cells string) {
+		fuzzed(t, "excel", "a.xlsx", xlsxOf(t, sheet), payload.FileInput{Range: cells})
+	})
+}
+
+func FuzzDOCX(f *testing.F) {
+	for _, s := range []string{
+		`<document><body><p><pPr><pStyle val="X"/><numPr><ilvl val="9"/><numId val="1"/></numPr></pPr><r><rPr><b/></rPr><t>a</t><tab/><br/></r></p></body></document>`,
+		`<document><tbl><tr><trPr><gridBefore val="3"/><del/></trPr><tc><tcPr><gridSpan val="99999"/><vMerge/></tcPr><tbl><tr><tc><p/></tc></tr></tbl></tc></tr></tbl></document>`,
+		`<document><p><fldChar fldCharType="end"/><r><fldChar fldCharType="begin"/><instrText>HYPERLINK</instrText><sym font="Symbol" char="F0B7"/><footnoteReference id="1"/></r><txbxContent><p><r><t>&#x41;&bad;</t></r></p></txbxContent></p></document>`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) { fuzzed(t, "word", "a.docx", docxOf(t, body), payload.FileInput{}) })
+}
+
+func FuzzPackage(f *testing.F) {
+	seed(f, "testdata/docx-*/in.docx")
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "word", "a.docx", data, payload.FileInput{}) })
+}
+
+func FuzzPDF(f *testing.F) {
+	seed(f, "testdata/pdf-*/in.pdf")
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "pdf", "a.pdf", data, payload.FileInput{}) })
+}
