@@ -16,6 +16,13 @@ func (d *document) emit(r region, sink block.Sink) error {
 	body := d.sizes.body()
 	leading := typicalLeading(r.lines)
 	for i := 0; i < len(r.lines); {
+		if g := r.lines[i].grid(); g != nil {
+			if err := g.put(sink); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
 		level := d.heading(r, i, body)
 		end := i + 1
 		for end < len(r.lines) && r.continues(i, end, leading) && (level > 0) == (d.heading(r, end, body) > 0) {
@@ -65,6 +72,9 @@ func typicalLeading(lines []line) float64 {
 // continues says whether line i belongs to the block that began at line from.
 func (r region) continues(from, i int, leading float64) bool {
 	prev, next := &r.lines[i-1], &r.lines[i]
+	if next.grid() != nil {
+		return false
+	}
 	size := max(prev.size, 1)
 	if math.Abs(prev.size-next.size) > 0.12*size || prev.bold != next.bold {
 		return false
@@ -173,7 +183,7 @@ func (d *document) heading(r region, i int, body float64) int {
 // own look follows or precedes it closely.
 func (r region) alone(i int) bool {
 	l := &r.lines[i]
-	if i+1 >= len(r.lines) || r.lines[i+1].bold {
+	if i+1 >= len(r.lines) || r.lines[i+1].bold && r.lines[i+1].grid() == nil {
 		return false
 	}
 	if i > 0 {

@@ -24,6 +24,9 @@ func (l *line) text() string {
 	return strings.Join(parts, " ")
 }
 
+// grid returns the table that stands on the line, nil if it is text.
+func (l *line) grid() *grid { return l.segs[0].grid }
+
 func (l *line) hyphen() bool { return l.segs[len(l.segs)-1].hyphen }
 
 // region is a part of a page that is read from top to bottom.
@@ -76,6 +79,9 @@ func rows(segs []segment) []line {
 }
 
 func sameLine(l *line, s segment) bool {
+	if s.grid != nil || l.segs[0].grid != nil {
+		return false
+	}
 	size := min(l.size, s.size)
 	if math.Abs(l.base-s.base) <= max(0.35*size, 1) {
 		return true
@@ -266,6 +272,9 @@ func (z *sizes) add(segs []segment) {
 		*z = sizes{}
 	}
 	for _, s := range segs {
+		if s.grid != nil {
+			continue
+		}
 		(*z)[int(math.Round(s.size*2))] += s.chars
 	}
 }

@@ -22,8 +22,9 @@ type segment struct {
 	base                     float64 // where the letters stand
 	size                     float64 // of the font
 	bold, italic             bool
-	hyphen                   bool // ends inside a word
-	aside                    int  // 0 for the page's text; the others read in another direction
+	hyphen                   bool  // ends inside a word
+	grid                     *grid // a table that stands here instead of text
+	aside                    int   // 0 for the page's text; the others read in another direction
 	chars                    int
 }
 
@@ -49,10 +50,12 @@ func (d *document) segments(index int) ([]segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups := level(text.Chars)
+	groups, degrees := level(text.Chars)
 	if len(groups) == 0 {
 		return nil, nil
 	}
+	drawn := d.rules(page, degrees)
+	tables := drawn
 	tp, err := d.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
 	if err != nil {
 		return nil, err
@@ -61,7 +64,10 @@ func (d *document) segments(index int) ([]segment, error) {
 	fonts := map[string]look{}
 	var segs []segment
 	for aside, chars := range groups {
-		for _, part := range cut(chars) {
+		if aside == 1 {
+			drawn = rules{} // they are the page's, turned as its text
+		}
+		for _, part := range cut(chars, drawn) {
 			if s, ok := build(part); ok {
 				s.aside = aside
 				d.look(tp.TextPage, part, fonts, &s)
@@ -69,14 +75,15 @@ func (d *document) segments(index int) ([]segment, error) {
 			}
 		}
 	}
-	return dedupe(segs), nil
+	return grids(dedupe(segs), tables), nil
 }
 
 // level groups characters by the direction they read in, and turns each group
 // so that it reads from left to right, y growing downwards. The group with the
 // most characters comes first: it is the page's text, the others are stamps,
-// axis titles and watermarks.
-func level(in []*responses.GetPageTextStructuredChar) [][]char {
+// axis titles and watermarks. It also returns by how many degrees the first
+// was turned.
+func level(in []*responses.GetPageTextStructuredChar) (out [][]char, degrees int) {
 	groups := map[int][]char{}
 	last := 0
 	for i, c := range in {
@@ -91,11 +98,13 @@ func level(in []*responses.GetPageTextStructuredChar) [][]char {
 	}
 	order := slices.Sorted(maps.Keys(groups))
 	slices.SortStableFunc(order, func(a, b int) int { return len(groups[b]) - len(groups[a]) })
-	out := make([][]char, len(order))
-	for i, d := range order {
-		out[i] = groups[d]
+	for _, d := range order {
+		out = append(out, groups[d])
 	}
-	return out
+	if len(order) > 0 {
+		degrees = order[0]
+	}
+	return out, degrees
 }
 
 // turned returns a character with its box turned back by degrees.
@@ -142,8 +151,8 @@ func first(s string) rune {
 }
 
 // cut splits the characters where PDFium sees a line end, where the text
-// jumps, and at gaps too wide for a space.
-func cut(chars []char) [][]char {
+// jumps, at gaps too wide for a space, and at lines drawn between letters.
+func cut(chars []char, drawn rules) [][]char {
 	var parts [][]char
 	begin := 0
 	var last *char // the last visible one
@@ -160,7 +169,7 @@ func cut(chars []char) [][]char {
 		if last != nil {
 			em := max(c.bottom-c.top, last.bottom-last.top, 4)
 			gap := c.left - last.right
-			if gap > 1.5*em || gap < -1.5*em && !rtl(c.r) || c.top > last.bottom+em/2 || c.bottom < last.top-em/2 {
+			if gap > 1.5*em || gap < -1.5*em && !rtl(c.r) || c.top > last.bottom+em/2 || c.bottom < last.top-em/2 || drawn.between(last, c) {
 				parts = append(parts, chars[begin:i])
 				begin = i
 			}

@@ -1,0 +1,219 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+
+	"github.com/holodeck-run/holodeck/parse/internal/block"
+)
+
+// grid is a ruled table: the lines between its columns and rows, and what
+// stands in its cells.
+type grid struct {
+	xs, ys []float64
+	z      rules
+	cells  [][][]segment
+}
+
+// grids finds the ruled tables of a page and takes their text out of segs. In
+// its place each leaves one segment, so that it keeps its place in the order.
+func grids(segs []segment, z rules) []segment {
+	for _, g := range frames(z) {
+		inside, rest := g.take(segs)
+		if !g.fill(inside) {
+			continue
+		}
+		t := segment{
+			grid: g, left: g.xs[0], right: g.xs[len(g.xs)-1], top: g.ys[0], bottom: g.ys[len(g.ys)-1],
+			base: g.ys[0] + 1, size: 1, chars: 60,
+		}
+		at := slices.IndexFunc(rest, func(s segment) bool { return s.aside > 0 })
+		if at < 0 {
+			at = len(rest)
+		}
+		segs = slices.Insert(rest, at, t)
+	}
+	return segs
+}
+
+// frames groups lines that cross, and makes a grid of each group that has
+// rows and columns.
+func frames(z rules) []*grid {
+	n := len(z.level)
+	group := make([]int, n+len(z.upright))
+	for i := range group {
+		group[i] = i
+	}
+	var root func(i int) int
+	root = func(i int) int {
+		for group[i] != i {
+			group[i] = group[group[i]]
+			i = group[i]
+		}
+		return i
+	}
+	for i, h := range z.level {
+		for j, v := range z.upright {
+			if v.at >= h.from-slack && v.at <= h.to+slack && h.at >= v.from-slack && h.at <= v.to+slack {
+				group[root(i)] = root(n + j)
+			}
+		}
+	}
+	byRoot := map[int]*grid{}
+	var order []*grid
+	for i := range group {
+		g := byRoot[root(i)]
+		if g == nil {
+			g = &grid{}
+			byRoot[root(i)] = g
+			order = append(order, g)
+		}
+		if i < n {
+			g.z.level = append(g.z.level, z.level[i])
+		} else {
+			g.z.upright = append(g.z.upright, z.upright[i-n])
+		}
+	}
+	return slices.DeleteFunc(order, func(g *grid) bool {
+		g.xs, g.ys = positions(g.z.upright), positions(g.z.level)
+		return len(g.xs) < 3 || len(g.ys) < 3 || len(g.xs) > 64 || len(g.ys) > 400
+	})
+}
+
+// positions returns where lines run, near ones as one.
+func positions(rs []rule) []float64 {
+	var at []float64
+	for _, r := range rs {
+		at = append(at, r.at)
+	}
+	slices.Sort(at)
+	out := at[:0]
+	for _, x := range at {
+		if n := len(out); n == 0 || x-out[n-1] > slack+1 {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// take parts the segments that stand in the grid from the others.
+func (g *grid) take(segs []segment) (inside, rest []segment) {
+	for _, s := range segs {
+		x, y := (s.left+s.right)/2, (s.top+s.bottom)/2
+		if s.aside == 0 && s.grid == nil && x > g.xs[0] && x < g.xs[len(g.xs)-1] && y > g.ys[0]-1 && y < g.ys[len(g.ys)-1]+1 {
+			inside = append(inside, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return inside, rest
+}
+
+// fill puts segments into cells and says whether that makes a table rather
+// than a frame around prose or a drawing. Cells without a line between them
+// are one: its text stands in the first.
+func (g *grid) fill(segs []segment) bool {
+	rows, columns := len(g.ys)-1, len(g.xs)-1
+	g.cells = make([][][]segment, rows)
+	for i := range g.cells {
+		g.cells[i] = make([][]segment, columns)
+	}
+	for _, s := range segs {
+		r, c := index(g.ys, (s.top+s.bottom)/2), index(g.xs, min((s.left+s.right)/2, s.left+8))
+		for c > 0 && !g.borderLeft(r, c) {
+			c--
+		}
+		for r > 0 && !g.borderAbove(r, c) {
+			r--
+		}
+		g.cells[r][c] = append(g.cells[r][c], s)
+	}
+	filled, used, longest := 0, map[int]bool{}, 0
+	for _, row := range g.cells {
+		for c, cell := range row {
+			if len(cell) == 0 {
+				continue
+			}
+			filled++
+			used[c] = true
+			n := 0
+			for _, s := range cell {
+				n += s.chars
+			}
+			longest = max(longest, n)
+		}
+	}
+	return filled >= 3 && len(used) >= 2 && filled*8 >= rows*columns && longest < 1500
+}
+
+// index returns which interval of edges holds x.
+func index(edges []float64, x float64) int {
+	i, _ := slices.BinarySearch(edges, x)
+	return min(max(i-1, 0), len(edges)-2)
+}
+
+func (g *grid) borderLeft(r, c int) bool {
+	y := (g.ys[r] + g.ys[r+1]) / 2
+	return crossed(g.z.upright, g.xs[c], y)
+}
+
+func (g *grid) borderAbove(r, c int) bool {
+	x := (g.xs[c] + g.xs[c+1]) / 2
+	return crossed(g.z.level, g.ys[r], x)
+}
+
+func crossed(rs []rule, at, along float64) bool {
+	for _, r := range rs {
+		if math.Abs(r.at-at) <= slack+1 && r.from-slack <= along && r.to+slack >= along {
+			return true
+		}
+	}
+	return false
+}
+
+// put prints the table. Rows and columns without any text are left out.
+func (g *grid) put(sink block.Sink) error {
+	if err := sink.Put(block.TableStart{}); err != nil {
+		return err
+	}
+	empty := make([]bool, len(g.xs)-1)
+	for c := range empty {
+		empty[c] = !slices.ContainsFunc(g.cells, func(row [][]segment) bool { return len(row[c]) > 0 })
+	}
+	for _, row := range g.cells {
+		if !slices.ContainsFunc(row, func(cell []segment) bool { return len(cell) > 0 }) {
+			continue
+		}
+		var cells []block.Cell
+		for c, cell := range row {
+			if !empty[c] {
+				cells = append(cells, block.Cell{Plain: cellText(cell)})
+			}
+		}
+		if err := sink.Put(block.TableRow{Cells: cells}); err != nil {
+			return err
+		}
+	}
+	return sink.Put(block.TableEnd{})
+}
+
+// cellText joins the lines of a cell; entries of a list keep their lines.
+func cellText(segs []segment) string {
+	lines := rows(segs)
+	text := ""
+	for i := 0; i < len(lines); {
+		end := i + 1
+		for end < len(lines) {
+			if _, ok := item(lines[end].text()); ok {
+				break
+			}
+			end++
+		}
+		if text != "" {
+			text += "\n"
+		}
+		text += join(lines[i:end])
+		i = end
+	}
+	return text
+}
