@@ -4,13 +4,13 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"go.temporal.io/server/common/dynamicconfig"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/holodeck-run/holodeck/fault"
 )
@@ -86,17 +86,13 @@ func dynamicEntry(entry string) (dynamicconfig.StaticClient, error) {
 	if !json.Valid([]byte(raw)) {
 		return nil, fault.New(fault.Config, op, `Write the value as JSON: 10, true or "2s".`, "the value of %s is not JSON: %s", key, raw)
 	}
-	// The server reads its settings from YAML and checks them on the way;
-	// every JSON value is YAML.
-	var value yaml.Node
-	if err := yaml.Unmarshal([]byte(raw), &value); err != nil {
-		return nil, fault.New(fault.Config, op, "", "the value of %s cannot be read: %v", key, err)
-	}
-	text, err := yaml.Marshal(map[string]any{key: []map[string]any{{"value": &value}}})
+	// The server reads its settings from YAML, and checks them on the way;
+	// all JSON is YAML.
+	quoted, err := json.Marshal(key)
 	if err != nil {
-		return nil, fault.New(fault.Config, op, "", "the value of %s cannot be read: %v", key, err)
+		return nil, fault.New(fault.Config, op, "Write KEY=VALUE, the value as JSON.", "the key %q cannot be read: %v", key, err)
 	}
-	loaded := dynamicconfig.LoadYamlFile(text)
+	loaded := dynamicconfig.LoadYamlFile(fmt.Appendf(nil, `{%s: [{"value": %s}]}`, quoted, raw))
 	for _, w := range append(loaded.Warnings, loaded.Errors...) {
 		if strings.HasPrefix(w.Error(), "unregistered key") {
 			return nil, fault.New(fault.Config, op, nearestOr(key, dynamicKeyList(), "Look for the name in the server's documentation."), "the server has no setting %s", key)
