@@ -85,7 +85,7 @@ func needsEscape(r rune, rest string, after rune, cell bool) bool {
 	case '[':
 		return next == '^'
 	case ']':
-		return next == '(' || next == '[' || next == ':'
+		return next == '(' || next == '['
 	case '<':
 		return unicode.IsLetter(next) || next == '/' || next == '!' || next == '?'
 	case '&':
@@ -132,6 +132,10 @@ func lineStart(l string) string {
 		}
 	case '>', '|':
 		return `\` + l
+	case '[':
+		if strings.Contains(l, "]:") && !strings.HasPrefix(l, "[^") {
+			return `\` + l
+		}
 	case '-', '+', '*':
 		if len(l) == 1 || l[1] == ' ' || strings.Trim(l, string(c)+" ") == "" {
 			return `\` + l

@@ -13,7 +13,6 @@ import (
 
 // emit puts a region's lines at sink as headings, list items and paragraphs.
 func (d *document) emit(r region, sink block.Sink) error {
-	body := d.sizes.body()
 	leading := typicalLeading(r.lines)
 	for i := 0; i < len(r.lines); {
 		if g := r.lines[i].grid(); g != nil {
@@ -23,12 +22,9 @@ func (d *document) emit(r region, sink block.Sink) error {
 			i++
 			continue
 		}
-		level := d.heading(r, i, body)
+		level := d.heading(r, i)
 		end := i + 1
-		for end < len(r.lines) && r.continues(i, end, leading) && (level > 0) == (d.heading(r, end, body) > 0) {
-			if level > 0 && (end-i >= 3 || d.known(r.lines[i].text()) > 0) {
-				break
-			}
+		for end < len(r.lines) && d.joins(r, i, end, leading) {
 			end++
 		}
 		text := join(r.lines[i:end])
@@ -44,6 +40,19 @@ func (d *document) emit(r region, sink block.Sink) error {
 		i = end
 	}
 	return nil
+}
+
+// joins says whether line i belongs to the heading or paragraph that began at
+// line from.
+func (d *document) joins(r region, from, i int, leading float64) bool {
+	first, level := &r.lines[from], d.heading(r, from)
+	if (level > 0) != (d.heading(r, i) > 0) || !r.close(i, leading) {
+		return false
+	}
+	if level > 0 { // at most three lines, and a whole title of the outline ends it
+		return i-from < 3 && d.known(first.text()) == 0
+	}
+	return r.continues(from, i)
 }
 
 // typicalLeading returns the usual distance from base line to base line, in
@@ -69,8 +78,9 @@ func typicalLeading(lines []line) float64 {
 	return float64(best) / 20
 }
 
-// continues says whether line i belongs to the block that began at line from.
-func (r region) continues(from, i int, leading float64) bool {
+// close says whether line i follows the one before it in the same look and
+// at the usual distance.
+func (r region) close(i int, leading float64) bool {
 	prev, next := &r.lines[i-1], &r.lines[i]
 	if next.grid() != nil {
 		return false
@@ -80,9 +90,14 @@ func (r region) continues(from, i int, leading float64) bool {
 		return false
 	}
 	gap := (next.base - prev.base) / size
-	if gap < 0 || gap > max(leading*1.3, leading+0.25) {
-		return false
-	}
+	return gap >= 0 && gap <= max(leading*1.3, leading+0.25)
+}
+
+// continues says whether line i goes on with the paragraph or list item that
+// began at line from, the two lines being close.
+func (r region) continues(from, i int) bool {
+	prev, next := &r.lines[i-1], &r.lines[i]
+	size := max(prev.size, 1)
 	if len(prev.segs) > 1 && wide(prev) || len(next.segs) > 1 && wide(next) {
 		return false // cells of a row: each row stands for itself
 	}
@@ -153,7 +168,8 @@ func (d *document) known(text string) int {
 }
 
 // heading returns the level of line i if it is a heading, 0 otherwise.
-func (d *document) heading(r region, i int, body float64) int {
+func (d *document) heading(r region, i int) int {
+	body := d.body
 	l := &r.lines[i]
 	text := l.text()
 	n := utf8.RuneCountInString(text)

@@ -125,6 +125,7 @@ type document struct {
 	count int
 	marks map[string]int // bookmark title, as seen by norm, to its level
 	sizes sizes          // of all text so far
+	body  float64        // the size most of it has
 }
 
 func (d *document) load(data []byte, password string) error {
@@ -203,6 +204,7 @@ func (d *document) page(ctx context.Context, n int, sink block.Sink) (empty bool
 		return false, err
 	}
 	d.sizes.add(segs)
+	d.body = d.sizes.body()
 	for _, region := range regions(segs) {
 		if err := d.emit(region, sink); err != nil {
 			return false, err
