@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"sync"
 
 	sdkclient "go.temporal.io/sdk/client"
@@ -73,11 +74,41 @@ func (f clientFactory) NewClient(o sdkclient.Options) sdkclient.Client {
 
 // NewWorker gives a worker.
 func (f clientFactory) NewWorker(c sdkclient.Client, queue string, o sdkworker.Options) sdkworker.Worker {
-	w := f.ClientFactory.NewWorker(c, queue, o)
+	w := &keptWorker{Worker: f.ClientFactory.NewWorker(c, queue, o)}
 	f.leftovers.mu.Lock()
 	defer f.leftovers.mu.Unlock()
 	f.leftovers.workers = append(f.leftovers.workers, w)
 	return w
+}
+
+// keptWorker may be stopped at any time. The SDK's panics if it is started
+// after that, and the server may just be about to.
+type keptWorker struct {
+	sdkworker.Worker
+	mu               sync.Mutex
+	started, stopped bool
+}
+
+// Start starts the worker unless it is stopped.
+func (w *keptWorker) Start() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stopped {
+		return errors.New("start a worker: the server stops")
+	}
+	err := w.Worker.Start()
+	w.started = err == nil
+	return err
+}
+
+// Stop stops the worker and keeps it from being started.
+func (w *keptWorker) Stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.started && !w.stopped {
+		w.Worker.Stop()
+	}
+	w.stopped = true
 }
 
 type rpcFactory struct {

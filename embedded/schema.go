@@ -247,7 +247,11 @@ func (s *schema) holds(have *schema) bool {
 func sameColumns(want, have []column) bool {
 	for _, w := range want {
 		h := find(have, w.name)
-		if h == nil || h.notNull != w.notNull || h.generated != w.generated {
+		if h == nil || h.generated != w.generated {
+			return false
+		}
+		// Without a default the server's own migrations leave it nullable.
+		if w.notNull && !h.notNull && w.fallback.Valid {
 			return false
 		}
 	}
@@ -349,19 +353,32 @@ func (m *migration) rebuildTables() error {
 	return nil
 }
 
+// filler is what stands in a column for which an older row has no value. The
+// server reads an empty state of a current execution as one it must put
+// together from the other columns.
+func filler(table string, c column) string {
+	if table == "current_executions" && c.name == "data" {
+		return "x''"
+	}
+	return c.fallback.String
+}
+
 func (m *migration) rebuild(name string, have []column) error {
 	into, from := []string{"rowid"}, []string{"rowid"}
 	for _, w := range m.want.tables[name] {
 		h := find(have, w.name)
-		if h == nil || w.generated {
+		fill := filler(name, w)
+		switch {
+		case w.generated || h == nil && fill == "":
 			continue
-		}
-		into = append(into, w.name)
-		if w.notNull && !h.notNull && w.fallback.Valid {
-			from = append(from, fmt.Sprintf("coalesce(%q, %s)", w.name, w.fallback.String))
-		} else {
+		case h == nil:
+			from = append(from, fill)
+		case w.notNull && !h.notNull && fill != "":
+			from = append(from, fmt.Sprintf("coalesce(%q, %s)", w.name, fill))
+		default:
 			from = append(from, fmt.Sprintf("%q", w.name))
 		}
+		into = append(into, w.name)
 	}
 	next := "holodeck_next_" + name
 	made := strings.Replace(m.want.objects[name].sql, name, next, 1)

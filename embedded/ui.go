@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"regexp"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -57,7 +59,7 @@ func (s *Server) serveUI(_ context.Context, p *plan) error {
 	v1.GET("/ui-extensions", api.GetUIExtensions(provider, api.TemporalAccessCheck(conn, pass)))
 	v1.GET(api.WorkflowRawHistoryUrl, api.WorkflowRawHistoryHandler(workflowservice.NewWorkflowServiceClient(conn)))
 	v1.Any("/*", api.TemporalAPIHandler(provider, pass, conn))
-	if err := route.SetUIRoutes(e, p.UIPublicPath, assets, provider); err != nil {
+	if err := route.SetUIRoutes(e, "", moved{assets, p.UIPublicPath}, provider); err != nil {
 		return &fault.Error{Kind: fault.Config, Op: "read the UI's assets", Hint: "Name a folder with index.html with --ui-asset-path.", Err: err}
 	}
 	route.SetRenderRoute(e, "/")
@@ -115,4 +117,24 @@ func (p *plan) uiAssets() (fs.FS, error) {
 		return nil, fmt.Errorf("read the UI's assets: %w", err)
 	}
 	return fs.Sub(all, "local")
+}
+
+// moved are the UI's assets for a public path. The UI's routes could do the
+// same, but would write a warning to standard error.
+type moved struct {
+	fs.FS
+	path string
+}
+
+// contentPolicy is the index's policy, which names its scripts at the root.
+var contentPolicy = regexp.MustCompile(`(?i)<meta[^>]*content-security-policy[^>]*>`)
+
+// ReadFile reads an asset, the index with its references moved.
+func (m moved) ReadFile(name string) ([]byte, error) {
+	text, err := fs.ReadFile(m.FS, name)
+	if err != nil || m.path == "" || name != "index.html" {
+		return text, err
+	}
+	index := strings.NewReplacer(`base: ""`, `base: "`+m.path+`"`, `"/_app/`, `"`+m.path+`/_app/`).Replace(string(text))
+	return []byte(contentPolicy.ReplaceAllString(index, "")), nil
 }
