@@ -76,7 +76,7 @@ type Rule struct {
 	As      string   `yaml:"as"`      // string (default), number, integer or boolean
 	All     bool     `yaml:"all"`     // a list of every match
 	OneOf   Choices  `yaml:"one_of"`  // the first whose keyword occurs
-	Text    string   `yaml:"text"`    // a text with ${path} for the values of other rules
+	Text    string   `yaml:"text"`    // a text with {{path}} for the values of other rules
 	Default *Literal `yaml:"default"` // when nothing matches
 }
 
@@ -188,8 +188,7 @@ func LoadAgent(home Home, name string, env Lookup) (*Agent, error) {
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand replaces ${NAME}, except where NAME holds a dot or is otherwise no
-// variable name, so the rules provider's ${a.b} stays.
+// expand replaces ${NAME}, comments and quoted text included, as the peer does.
 func expand(file, text string, env Lookup) (string, Faults) {
 	var faults Faults
 	var out strings.Builder

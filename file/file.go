@@ -97,3 +97,23 @@ func modeName(m os.FileMode) string {
 		return "special file"
 	}
 }
+
+// OpenLocal opens a path that the user of this machine typed: no root confines
+// it, and no cap but that of the readers. The path must be a regular file.
+func OpenLocal(path, declared string) (*File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|noHang, 0)
+	if err != nil {
+		return nil, fault.New(fault.FileNotFound, "open "+path, "Check the path.", "%w", plain(err))
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = regular(path, info)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return identify(&File{
+		Name: filepath.Base(path), Size: info.Size(), extension: strings.ToLower(filepath.Ext(path)), r: f, close: f.Close,
+	}, declared)
+}

@@ -23,7 +23,7 @@ type Rule struct {
 	As      string          // string (also when empty), number, integer or boolean
 	All     bool            // a list of every match
 	OneOf   []Choice        // the first whose keyword occurs as a word, case apart
-	Text    string          // a text; ${path} stands for another rule's value
+	Text    string          // a text; {{path}} stands for another rule's value
 	Default json.RawMessage // nil: the property is left out
 }
 
@@ -71,7 +71,7 @@ func (r rules) compile(path string, rule Rule) error {
 	}
 	for _, ref := range placeholder.FindAllStringSubmatch(rule.Text, -1) {
 		if other, ok := r.rules[ref[1]]; !ok || other.Text != "" {
-			return fmt.Errorf("${%s} names no match or one_of rule", ref[1])
+			return fmt.Errorf("{{%s}} names no match or one_of rule", ref[1])
 		}
 	}
 	for _, pattern := range rule.Match {
@@ -154,16 +154,16 @@ func matched(re *regexp.Regexp, message string, rule Rule) json.RawMessage {
 	return mustJSON(list)
 }
 
-var placeholder = regexp.MustCompile(`\$\{([^}]+)\}`)
+var placeholder = regexp.MustCompile(`\{\{([^{}]+)\}\}`)
 
-// fill replaces ${path} in a text, or in a value that is a string.
+// fill replaces {{path}} in a text, or in a value that is a string.
 func (r rules) fill(path string, v json.RawMessage, values map[string]json.RawMessage) json.RawMessage {
 	text := r.rules[path].Text
-	if text == "" && (json.Unmarshal(v, &text) != nil || !strings.Contains(text, "${")) {
+	if text == "" && (json.Unmarshal(v, &text) != nil || !strings.Contains(text, "{{")) {
 		return v
 	}
 	return mustJSON(placeholder.ReplaceAllStringFunc(text, func(ref string) string {
-		return plain(values[ref[2:len(ref)-1]])
+		return plain(values[ref[2:len(ref)-2]])
 	}))
 }
 

@@ -71,3 +71,26 @@ func (p *Plugin) Activities() *Activities { return p.activities }
 
 // errNoAnswer is for a cluster that stays silent.
 var errNoAnswer = errors.New("no answer")
+
+// ClientOnly returns a plugin's client half: it configures the client and
+// leaves the workers made from it alone. For a process that registers the
+// activities itself.
+func ClientOnly(p *Plugin) client.Plugin { return clientOnly{p: p} }
+
+type clientOnly struct {
+	client.PluginBase
+	p *Plugin
+}
+
+// Name implements client.Plugin.
+func (c clientOnly) Name() string { return c.p.Name() }
+
+// ConfigureClient implements client.Plugin.
+func (c clientOnly) ConfigureClient(ctx context.Context, o client.PluginConfigureClientOptions) error {
+	return c.p.ConfigureClient(ctx, o)
+}
+
+// NewClient implements client.Plugin.
+func (c clientOnly) NewClient(ctx context.Context, o client.PluginNewClientOptions, next func(context.Context, client.PluginNewClientOptions) error) error {
+	return c.p.NewClient(ctx, o, next)
+}

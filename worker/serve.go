@@ -16,14 +16,17 @@ import (
 	"github.com/holodeck-run/holodeck/config"
 )
 
+// DeploymentOptions are Worker Versioning's options.
+type DeploymentOptions = sdkworker.DeploymentOptions
+
 // Service is what a worker process of our own serves.
 type Service struct {
 	TaskQueue  string
-	Activities []*Activities               // an earlier one's name wins over a later one's
-	Workflows  func(sdkworker.Registry)    // registers workflows; nil: activities only
-	OnFatal    func(error)                 // the worker cannot go on; may be nil
-	Stop       time.Duration               // how long running activities may go on; 0: the first configuration's
-	Deployment sdkworker.DeploymentOptions // Worker Versioning; zero: off
+	Activities []*Activities            // an earlier one's name wins over a later one's
+	Workflows  func(sdkworker.Registry) // registers workflows; nil: activities only
+	OnFatal    func(error)              // the worker cannot go on; may be nil
+	Stop       time.Duration            // how long running activities may go on; 0: the first configuration's
+	Deployment DeploymentOptions        // Worker Versioning; zero: off
 }
 
 // Running is a worker that polls.
@@ -64,18 +67,18 @@ func (r *Running) Stop() { r.worker.Stop() }
 // Deployment returns Worker Versioning's options of a configuration; zero
 // when it names no deployment. The default build id is a digest of the
 // binary, the configuration, its agents and its gates.
-func Deployment(cfg *config.Worker, configData []byte) (sdkworker.DeploymentOptions, error) {
+func Deployment(cfg *config.Worker, configData []byte) (DeploymentOptions, error) {
 	if cfg.Deployment.Name == "" {
-		return sdkworker.DeploymentOptions{}, nil
+		return DeploymentOptions{}, nil
 	}
 	id := cfg.Deployment.BuildID
 	if id == "" {
 		var err error
 		if id, err = buildID(cfg, configData); err != nil {
-			return sdkworker.DeploymentOptions{}, err
+			return DeploymentOptions{}, err
 		}
 	}
-	return sdkworker.DeploymentOptions{
+	return DeploymentOptions{
 		UseVersioning:             true,
 		Version:                   sdkworker.WorkerDeploymentVersion{DeploymentName: cfg.Deployment.Name, BuildID: id},
 		DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,

@@ -1,0 +1,21 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup puts the command into a process group of its own, so that what it
+// starts ends with it and a Ctrl-C reaches it through us, in order.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+func signalGroup(cmd *exec.Cmd, s os.Signal) {
+	number := syscall.SIGTERM
+	if s == os.Kill {
+		number = syscall.SIGKILL
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, number) // it may have ended by itself
+}
