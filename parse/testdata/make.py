@@ -299,6 +299,11 @@ def strict(name, b):
             .replace(b"http://schemas.openxmlformats.org/officeDocument/2006/relationships", b"http://purl.oclc.org/ooxml/officeDocument/relationships"))
 
 
+def extended(name, b):
+    ext = b'<extLst><ext uri="{x}"><x15:workbookPr xmlns:x15="urn:x" chartTrackingRefBase="1"/></ext></extLst></workbook>'
+    return b.replace(b"</workbook>", ext) if name == "xl/workbook.xml" else b
+
+
 def book1904():
     wb = openpyxl.Workbook()
     wb.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
@@ -328,7 +333,7 @@ def main():
     put("xlsx-columns", "in.xlsx", data, sheet="Costs", range="B:C")
     put("xlsx-rows", "in.xlsx", data, sheet="Costs", range="2:3")
     put("xlsx-name", "in.xlsx", data, range="Total")
-    put("xlsx-1904", "in.xlsx", saved(book1904()))
+    put("xlsx-1904", "in.xlsx", saved(book1904(), extended))
     csv = 'Name;Sum;Note\n"Zoë; Ann";1,50;"said ""hi"""\nBob;2;"two\nlines | bar"\n\nNA;;\n;;\n'
     put("csv-semicolon", "in.csv", csv.encode())
     put("csv-range", "in.csv", csv.encode(), range="B2:C3")

@@ -85,7 +85,8 @@ func (w *workbook) readBook() error {
 	return w.pkg.Scan(w.pkg.Main(), func(s *xmlscan.Scanner) error {
 		switch s.Name() {
 		case "workbookPr":
-			w.base1904 = truth(s.Attr("date1904"))
+			// An extension may have an element of the same name.
+			w.base1904 = w.base1904 || truth(s.Attr("date1904"))
 		case "sheet":
 			rel := rels[s.Attr("id")]
 			if rel.Target == "" || rel.Type == "chartsheet" || rel.Type == "dialogsheet" || rel.Type == "xlMacrosheet" {

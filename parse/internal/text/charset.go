@@ -96,6 +96,7 @@ type candidate struct {
 	e       encoding.Encoding
 	letters string
 	multi   bool
+	kana    bool // its language is Japanese: other East Asian sets have kana, but not their texts
 }
 
 func candidates() []candidate {
@@ -105,17 +106,17 @@ func candidates() []candidate {
 		cyrillic = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґ"
 	)
 	return []candidate{
-		{japanese.ShiftJIS, "", true}, {japanese.EUCJP, "", true}, {simplifiedchinese.GB18030, "", true},
-		{traditionalchinese.Big5, "", true}, {korean.EUCKR, "", true},
-		{charmap.Windows1252, western, false},
-		{charmap.Windows1250, central, false}, {charmap.ISO8859_2, central, false},
-		{charmap.Windows1251, cyrillic, false}, {charmap.KOI8R, cyrillic, false}, {charmap.ISO8859_5, cyrillic, false},
-		{charmap.CodePage866, cyrillic, false},
-		{charmap.Windows1253, "αεοιτνσηρπκλυςμωάέίόύήώγδθχφβξζψ", false},
-		{charmap.Windows1254, "ğışİçöüâîĞŞÇÖÜ", false},
-		{charmap.Windows1255, "יולהתמארשבכדנעחפםקזגצטןסךףץ", false},
-		{charmap.Windows1256, "اليمونرتبةعدسفهكقحجأشصطخىإذئءغضزثظؤآ", false},
-		{charmap.Windows1257, "āčēģīķļņšūžąęėįųĀČĒŠŪŽ", false},
+		{japanese.ShiftJIS, "", true, true}, {japanese.EUCJP, "", true, true}, {simplifiedchinese.GB18030, "", true, false},
+		{traditionalchinese.Big5, "", true, false}, {korean.EUCKR, "", true, false},
+		{charmap.Windows1252, western, false, false},
+		{charmap.Windows1250, central, false, false}, {charmap.ISO8859_2, central, false, false},
+		{charmap.Windows1251, cyrillic, false, false}, {charmap.KOI8R, cyrillic, false, false}, {charmap.ISO8859_5, cyrillic, false, false},
+		{charmap.CodePage866, cyrillic, false, false},
+		{charmap.Windows1253, "αεοιτνσηρπκλυςμωάέίόύήώγδθχφβξζψ", false, false},
+		{charmap.Windows1254, "ğışİçöüâîĞŞÇÖÜ", false, false},
+		{charmap.Windows1255, "יולהתמארשבכדנעחפםקזגצטןסךףץ", false, false},
+		{charmap.Windows1256, "اليمونرتبةعدسفهكقحجأشصطخىإذئءغضزثظؤآ", false, false},
+		{charmap.Windows1257, "āčēģīķļņšūžąęėįųĀČĒŠŪŽ", false, false},
 	}
 }
 
@@ -141,9 +142,9 @@ func legacy(data []byte) encoding.Encoding {
 // plausible scores a decoding a letter beyond ASCII: frequent letters among
 // letters of their script are good, symbols inside words and mixed scripts bad.
 func plausible(s string, c candidate) float64 {
-	frequent := map[rune]bool{}
-	for _, r := range c.letters {
-		frequent[r] = true
+	frequent := map[rune]float64{} // from 1.8 for the most frequent down to 0.8
+	for i, r := range []rune(c.letters) {
+		frequent[r] = 1.8 - float64(i)/float64(utf8.RuneCountInString(c.letters))
 	}
 	score, n := 0.0, 0
 	prev := ' '
@@ -158,7 +159,7 @@ func plausible(s string, c candidate) float64 {
 		if r >= utf8.RuneSelf {
 			n++
 			if c.multi {
-				score += 2 * wideScore(r, prev, next)
+				score += 2 * wideScore(r, prev, next, c.kana)
 				n++ // two bytes
 			} else {
 				score += narrowScore(r, prev, next, frequent)
@@ -173,9 +174,11 @@ func plausible(s string, c candidate) float64 {
 // has hardly any of them.
 const syllables = "이다는에의가을를은로하고지한사기리도인대어자나시해서정아보일그주게라전스만들있수과것부장상구면원제여비공세성위조중경유국동학생소오연니요무신우관계방문용선분적실발내었했안모때명년월말받으와까거물개체음된"
 
-func wideScore(r, prev, next rune) float64 {
+func wideScore(r, prev, next rune, kana bool) float64 {
 	asciiLetter := func(r rune) bool { return r < utf8.RuneSelf && unicode.IsLetter(r) }
 	switch {
+	case unicode.In(r, unicode.Hiragana, unicode.Katakana) && !kana:
+		return -1
 	case unicode.In(r, unicode.Hiragana):
 		return 2
 	case r >= 0xFF61 && r <= 0xFF9F: // half-width kana: one byte, and what a wrong guess makes
@@ -210,15 +213,15 @@ func common(r rune) float64 {
 	return 0
 }
 
-func narrowScore(r, prev, next rune, frequent map[rune]bool) float64 {
+func narrowScore(r, prev, next rune, frequent map[rune]float64) float64 {
 	letter := unicode.IsLetter
 	switch {
 	case letter(r):
 		score := 0.2
-		if frequent[r] {
-			score = 1.4
-		} else if frequent[unicode.ToLower(r)] {
-			score = 1
+		if f := frequent[r]; f > 0 {
+			score = f
+		} else if f := frequent[unicode.ToLower(r)]; f > 0 {
+			score = f * 0.7
 		}
 		if unicode.IsUpper(r) && unicode.IsLower(prev) {
 			score -= 2

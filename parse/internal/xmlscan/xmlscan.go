@@ -13,8 +13,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strconv"
-	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
@@ -364,101 +362,4 @@ func (s *Scanner) tagEnd() (int, error) {
 			return 0, s.early()
 		}
 	}
-}
-
-func space(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
-
-func (s *Scanner) parse(tag []byte) {
-	i := 0
-	for i < len(tag) && !space(tag[i]) {
-		i++
-	}
-	s.name = local(tag[:i])
-	s.attrs = s.attrs[:0]
-	for {
-		for i < len(tag) && space(tag[i]) {
-			i++
-		}
-		from := i
-		for i < len(tag) && tag[i] != '=' && !space(tag[i]) {
-			i++
-		}
-		name := tag[from:i]
-		for i < len(tag) && space(tag[i]) {
-			i++
-		}
-		if i >= len(tag) || len(name) == 0 || tag[i] != '=' {
-			return
-		}
-		for i++; i < len(tag) && space(tag[i]); i++ {
-		}
-		if i >= len(tag) || tag[i] != '"' && tag[i] != '\'' {
-			return
-		}
-		shut := bytes.IndexByte(tag[i+1:], tag[i])
-		if shut < 0 {
-			return
-		}
-		if !bytes.HasPrefix(name, []byte("xmlns")) {
-			s.attrs = append(s.attrs, attr{local(name), tag[i+1 : i+1+shut]})
-		}
-		i += shut + 2
-	}
-}
-
-func local(name []byte) []byte {
-	if i := bytes.IndexByte(name, ':'); i >= 0 {
-		return name[i+1:]
-	}
-	return name
-}
-
-// unescape appends s with its entities resolved; unknown ones stay.
-func unescape(dst, s []byte) []byte {
-	for {
-		i := bytes.IndexByte(s, '&')
-		if i < 0 {
-			return append(dst, s...)
-		}
-		dst = append(dst, s[:i]...)
-		s = s[i:]
-		n := bytes.IndexByte(s[:min(len(s), 16)], ';')
-		if n < 0 {
-			dst, s = append(dst, '&'), s[1:]
-			continue
-		}
-		if r, ok := entity(string(s[1:n])); ok {
-			dst = utf8.AppendRune(dst, r)
-		} else {
-			dst = append(dst, s[:n+1]...)
-		}
-		s = s[n+1:]
-	}
-}
-
-func entity(name string) (rune, bool) {
-	switch name {
-	case "lt":
-		return '<', true
-	case "gt":
-		return '>', true
-	case "amp":
-		return '&', true
-	case "quot":
-		return '"', true
-	case "apos":
-		return '\'', true
-	}
-	if len(name) < 2 || name[0] != '#' {
-		return 0, false
-	}
-	digits, base := name[1:], 10
-	if digits[0] == 'x' || digits[0] == 'X' {
-		digits, base = digits[1:], 16
-	}
-	n, err := strconv.ParseUint(digits, base, 32)
-	if err != nil || n > utf8.MaxRune {
-		return 0, false
-	}
-	return rune(n), true
 }
