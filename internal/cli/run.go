@@ -58,7 +58,7 @@ func connectionFlags() []cli.Flag {
 
 func sampleNames() []string {
 	var names []string
-	for _, s := range samples.All() {
+	for _, s := range samples.Runnable() {
 		names = append(names, s.Name)
 	}
 	return names

@@ -61,7 +61,11 @@ func (t *tool) samplesCommand() *cli.Command {
 		Usage: "list the samples, or copy one",
 		Action: func(c *cli.Context) error {
 			for _, s := range samples.All() {
-				fmt.Fprintf(t.Stdout, "%-10s %s\n           holodeck run %s\n", s.Name, s.Summary, s.Usage)
+				how := "holodeck run " + s.Usage
+				if s.Workflow == nil {
+					how = "holodeck samples copy " + s.Name
+				}
+				fmt.Fprintf(t.Stdout, "%-10s %s\n           %s\n", s.Name, s.Summary, how)
 			}
 			return nil
 		},
@@ -95,7 +99,11 @@ func (t *tool) copySample(c *cli.Context) error {
 		t.note("Copied %s to %s.", name, dir)
 		return nil
 	}
-	return wrongUsage(fault.DidYouMean(name, sampleNames()), "there is no sample %q", name)
+	var names []string
+	for _, s := range samples.All() {
+		names = append(names, s.Name)
+	}
+	return wrongUsage(fault.DidYouMean(name, names), "there is no sample %q", name)
 }
 
 func (t *tool) versionCommand() *cli.Command {

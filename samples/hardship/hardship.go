@@ -29,6 +29,9 @@ var Files embed.FS
 //go:embed tables/hardship.dmn.yaml
 var table []byte
 
+// policy is the compiled table; it is immutable.
+var policy = decision.MustLoad("hardship.dmn.yaml", table)
+
 // Input is what the workflow takes.
 type Input struct {
 	Files []payload.FileInput `json:"files"` // exactly one: the statement
@@ -69,10 +72,6 @@ func Workflow(ctx workflow.Context, in Input) (Result, error) {
 	statement, err := flow.OneFile(in.Files)
 	if err != nil {
 		return Result{}, err
-	}
-	policy, err := decision.Load("hardship.dmn.yaml", table)
-	if err != nil {
-		return Result{}, flow.Failure(err)
 	}
 	ctx = flow.Parameters{StartToClose: 3 * time.Minute, MaximumAttempts: 3, InitialInterval: 2 * time.Second}.Apply(ctx)
 	doc, err := flow.Parse(ctx, statement)
