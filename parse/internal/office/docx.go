@@ -202,7 +202,7 @@ func oneText(blocks []block.Block) block.Text {
 	return out
 }
 
-// attrVal returns the val attribute of an on/off property: without one it is on.
+// on returns the value of an on/off property; without one it is on.
 func on(s *xmlscan.Scanner) bool {
 	v, ok := s.Lookup("val")
 	return !ok || v == "1" || v == "true" || v == "on" || v == "single"

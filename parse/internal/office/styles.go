@@ -229,12 +229,12 @@ func (d *docx) count(num string, lvl int) (ordered bool, number int, label strin
 	case (f.format == "decimal" || f.format == "") && (f.text == "%"+itoa(lvl+1)+"." || f.text == "%"+itoa(lvl+1)+")"):
 		return true, c[lvl], ""
 	default:
-		return false, 0, label0(f.text, a, c)
+		return false, 0, fillLabel(f.text, a, c)
 	}
 }
 
-// label0 fills in the numbers of a label like "%1.%2".
-func label0(text string, a *[9]listLevel, c *[9]int) string {
+// fillLabel fills in the numbers of a label like "%1.%2".
+func fillLabel(text string, a *[9]listLevel, c *[9]int) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		if text[i] == '%' && i+1 < len(text) && text[i+1] >= '1' && text[i+1] <= '9' {

@@ -241,7 +241,6 @@ func gutter(lines []line) (float64, bool) {
 // prose says whether what does not cross x is running text on both sides.
 func prose(lines []line, x float64) bool {
 	var n, chars [2]int
-	var edge [2][]float64
 	for _, l := range lines {
 		if crosses(&l, x) {
 			continue
@@ -253,7 +252,6 @@ func prose(lines []line, x float64) bool {
 			}
 			n[side]++
 			chars[side] += s.chars
-			edge[side] = append(edge[side], s.left)
 		}
 	}
 	for side := range n {

@@ -160,7 +160,7 @@ func (t *table) read(ctx context.Context, part string) error {
 			return t.sink.Put(block.TableEnd{})
 		case k != xmlscan.Start:
 		case s.Is("col"):
-			t.column1(s)
+			t.noteColumn(s)
 		case s.Is("row"):
 			if !started {
 				started = true
@@ -181,8 +181,8 @@ func (t *table) read(ctx context.Context, part string) error {
 	}
 }
 
-// column1 notes columns that are hidden.
-func (t *table) column1(s *xmlscan.Scanner) {
+// noteColumn notes columns that are hidden.
+func (t *table) noteColumn(s *xmlscan.Scanner) {
 	if !truth(s.Attr("hidden")) {
 		return
 	}
