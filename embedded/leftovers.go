@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	sdkclient "go.temporal.io/sdk/client"
@@ -15,9 +16,11 @@ import (
 // ends with them: some of their workers, all their connections.
 type leftovers struct {
 	mu          sync.Mutex
-	workers     []sdkworker.Worker
-	clients     map[sdkclient.Client]struct{}
-	connections map[*grpc.ClientConn]struct{}
+	workers     []*keptWorker
+	clients     []sdkclient.Client
+	connections []*grpc.ClientConn
+	// What is made after these were set ends at once.
+	stopped, closed bool
 }
 
 // keepClients makes f remember its workers and its client.
@@ -30,27 +33,62 @@ func (l *leftovers) keepConnections(f common.RPCFactory) common.RPCFactory { ret
 // as long as their slowest poll each.
 func (l *leftovers) stopWorkers() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	workers := l.workers
+	l.stopped = true
+	l.mu.Unlock()
 	var wg sync.WaitGroup
-	for _, w := range l.workers {
+	for _, w := range workers {
 		wg.Go(w.Stop)
 	}
 	wg.Wait()
-	l.workers = nil
 }
 
 // close ends the connections.
 func (l *leftovers) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for c := range l.clients {
+	l.closed = true
+	for _, c := range l.clients {
 		c.Close()
 	}
-	for c := range l.connections {
+	for _, c := range l.connections {
 		_ = c.Close() // fails only where the service closed it after all
 	}
-	l.clients, l.connections = nil, nil
 	return nil
+}
+
+func (l *leftovers) keepWorker(w *keptWorker) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopped {
+		w.Stop()
+	}
+	l.workers = append(l.workers, w)
+}
+
+func (l *leftovers) keepClient(c sdkclient.Client) sdkclient.Client {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		c.Close()
+	}
+	// Closing a client twice is allowed, and there are few.
+	if !slices.Contains(l.clients, c) {
+		l.clients = append(l.clients, c)
+	}
+	return c
+}
+
+func (l *leftovers) keepConnection(c *grpc.ClientConn) *grpc.ClientConn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		_ = c.Close() // as above
+	}
+	if !slices.Contains(l.connections, c) {
+		l.connections = append(l.connections, c)
+	}
+	return c
 }
 
 type clientFactory struct {
@@ -60,24 +98,20 @@ type clientFactory struct {
 
 // GetSystemClient gives the client whose connection the others share.
 func (f clientFactory) GetSystemClient() sdkclient.Client {
-	c := f.ClientFactory.GetSystemClient()
-	remember(f.leftovers, &f.leftovers.clients, c)
-	return c
+	return f.leftovers.keepClient(f.ClientFactory.GetSystemClient())
 }
 
-// NewClient gives a client of another namespace over the same connection.
+// NewClient gives a client of another namespace over the same connection,
+// which closes with the last of them.
 func (f clientFactory) NewClient(o sdkclient.Options) sdkclient.Client {
-	c := f.ClientFactory.NewClient(o)
 	f.GetSystemClient()
-	return c
+	return f.leftovers.keepClient(f.ClientFactory.NewClient(o))
 }
 
 // NewWorker gives a worker.
 func (f clientFactory) NewWorker(c sdkclient.Client, queue string, o sdkworker.Options) sdkworker.Worker {
 	w := &keptWorker{Worker: f.ClientFactory.NewWorker(c, queue, o)}
-	f.leftovers.mu.Lock()
-	defer f.leftovers.mu.Unlock()
-	f.leftovers.workers = append(f.leftovers.workers, w)
+	f.leftovers.keepWorker(w)
 	return w
 }
 
@@ -118,34 +152,20 @@ type rpcFactory struct {
 
 // CreateRemoteFrontendGRPCConnection connects to a frontend by its address.
 func (f rpcFactory) CreateRemoteFrontendGRPCConnection(address string) *grpc.ClientConn {
-	return f.keep(f.RPCFactory.CreateRemoteFrontendGRPCConnection(address))
+	return f.leftovers.keepConnection(f.RPCFactory.CreateRemoteFrontendGRPCConnection(address))
 }
 
 // CreateLocalFrontendGRPCConnection connects to the frontend.
 func (f rpcFactory) CreateLocalFrontendGRPCConnection() *grpc.ClientConn {
-	return f.keep(f.RPCFactory.CreateLocalFrontendGRPCConnection())
+	return f.leftovers.keepConnection(f.RPCFactory.CreateLocalFrontendGRPCConnection())
 }
 
 // CreateHistoryGRPCConnection connects to the history service.
 func (f rpcFactory) CreateHistoryGRPCConnection(address string) *grpc.ClientConn {
-	return f.keep(f.RPCFactory.CreateHistoryGRPCConnection(address))
+	return f.leftovers.keepConnection(f.RPCFactory.CreateHistoryGRPCConnection(address))
 }
 
 // CreateMatchingGRPCConnection connects to the matching service.
 func (f rpcFactory) CreateMatchingGRPCConnection(address string) *grpc.ClientConn {
-	return f.keep(f.RPCFactory.CreateMatchingGRPCConnection(address))
-}
-
-func (f rpcFactory) keep(c *grpc.ClientConn) *grpc.ClientConn {
-	remember(f.leftovers, &f.leftovers.connections, c)
-	return c
-}
-
-func remember[T comparable](l *leftovers, set *map[T]struct{}, v T) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if *set == nil {
-		*set = map[T]struct{}{}
-	}
-	(*set)[v] = struct{}{}
+	return f.leftovers.keepConnection(f.RPCFactory.CreateMatchingGRPCConnection(address))
 }

@@ -90,11 +90,7 @@ func TestAStopCutsLongPollsOff(t *testing.T) {
 	c := dial(t, s.Address(), "default")
 	halt := work(t, c, &activities{})
 	greet(t, c)
-	ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond) // a graceful stop of the server's own takes longer
-	defer cancel()
-	if err := s.Stop(ctx); err != nil {
-		t.Errorf("with a worker that polls: %v", err)
-	}
+	stop(t, s)
 	halt()
 	c.Close()
 	settle(t, before)

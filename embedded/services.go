@@ -29,8 +29,10 @@ import (
 	"go.uber.org/fx"
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 )
 
 // services assembles the server from its modules, so that each service gets
@@ -224,8 +226,11 @@ func (s *Server) awaitHealth(ctx context.Context, _ *plan) error {
 			return nil
 		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	switch status.Code(err) { // the call can see the end of ctx first
+	case codes.DeadlineExceeded:
+		return context.DeadlineExceeded
+	case codes.Canceled:
+		return context.Canceled
 	}
 	return fmt.Errorf("reach the frontend: %w", err)
 }

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -165,7 +167,41 @@ func createSchema(db *sql.DB) error {
 	if err := sqliteschema.SetupSchemaOnDB(schemaTarget{tx: tx}); err != nil {
 		return err
 	}
+	if err := slimIndexes(tx); err != nil {
+		return err
+	}
 	return tx.Commit()
+}
+
+// listIndex matches the indexes of the list of workflows over one column.
+var listIndex = regexp.MustCompile(`(?i)^create index (\w+)\s+on executions_visibility\s*\(namespace_id,\s*(\w+),`)
+
+// slimIndexes makes the indexes over columns that are mostly empty hold only
+// rows that have a value: the list of workflows has seventy of them, and each
+// workflow is written to it three times. Every comparison with a value finds
+// such an index usable; only a search for what has no value reads on without.
+func slimIndexes(tx *sql.Tx) error {
+	optional, err := queryStrings(tx, `SELECT name FROM pragma_table_xinfo('executions_visibility') WHERE "notnull" = 0`)
+	if err != nil {
+		return err
+	}
+	made, err := queryStrings(tx, "SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'executions_visibility' AND sql IS NOT NULL")
+	if err != nil {
+		return err
+	}
+	for _, statement := range made {
+		m := listIndex.FindStringSubmatch(statement)
+		if m == nil || !slices.ContainsFunc(optional, func(c string) bool { return strings.EqualFold(c, m[2]) }) {
+			continue
+		}
+		if _, err := tx.Exec(fmt.Sprintf("DROP INDEX %s", m[1])); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(fmt.Sprintf("%s WHERE %s IS NOT NULL", statement, m[2])); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // schemaTarget is as much of the plugin's administration interface as setting

@@ -87,6 +87,7 @@ func measures() []measureOf {
 		{"process start to first workflow done, ms", 0, func(f figures) float64 { return f.First }},
 		{"one at a time, p50, ms", 1, func(f figures) float64 { return f.P50 }},
 		{"one at a time, p99, ms", 1, func(f figures) float64 { return f.P99 }},
+		{"one at a time, worst, ms", 0, func(f figures) float64 { return f.Max }},
 		{"20 at a time, workflows/s", 0, func(f figures) float64 { return f.Rate }},
 		{"resident memory 1 s after the first workflow, MiB", 0, func(f figures) float64 { return f.RSS }},
 		{"stop, ms", 0, func(f figures) float64 { return f.Stop }},
