@@ -39,6 +39,7 @@ func dynamicDefaults() dynamicconfig.StaticClient {
 	} {
 		set(s, queueRPS)
 	}
+	// A cap on what a lost notice costs a waiting client; see notifier.
 	set(dynamicconfig.HistoryLongPollExpirationInterval, 2*time.Second)
 	set(dynamicconfig.MatchingNumTaskqueueReadPartitions, 1)
 	set(dynamicconfig.MatchingNumTaskqueueWritePartitions, 1)

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/server/common/headers"
@@ -13,25 +14,53 @@ import (
 // gate stands before the frontend's handlers. Closing it ends the long polls
 // that a graceful stop would otherwise wait a second for.
 type gate struct {
-	closed context.Context //nolint:containedctx // it is the gate's life, no call's
-	close  context.CancelFunc
+	mu     sync.Mutex
+	closed bool
+	inside map[*call]struct{}
 }
 
-func newGate() *gate {
-	g := &gate{}
-	g.closed, g.close = context.WithCancel(context.Background())
-	return g
+// call is one request that is being answered.
+type call struct{ cancel context.CancelFunc }
+
+func newGate() *gate { return &gate{inside: map[*call]struct{}{}} }
+
+// close cancels the calls inside and lets no more in.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	for c := range g.inside {
+		c.cancel()
+	}
+}
+
+// enter lets a call in unless the gate is closed.
+func (g *gate) enter(c *call) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.inside[c] = struct{}{}
+	}
+	return !g.closed
+}
+
+// leave forgets a call and says whether the gate is still open.
+func (g *gate) leave(c *call) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.inside, c)
+	return !g.closed
 }
 
 func (g *gate) intercept(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if g.closed.Err() != nil {
-		return nil, refusal(ctx)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(g.closed, cancel)()
+	c := &call{cancel}
+	if !g.enter(c) {
+		return nil, refusal(ctx)
+	}
 	resp, err := next(ctx, req)
-	if err != nil && g.closed.Err() != nil {
+	if open := g.leave(c); err != nil && !open {
 		return nil, refusal(ctx)
 	}
 	return resp, err

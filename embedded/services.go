@@ -49,6 +49,7 @@ func (s *Server) startServices(ctx context.Context, p *plan) error {
 		return err
 	}
 	sv := &services{plan: p}
+	s.onStop("the connections between the services", sv.leftovers.close)
 	// The frontend's HTTP API opens its socket itself.
 	if err := p.held.http.Close(); err != nil {
 		return fmt.Errorf("hand over %s: %w", s.ports.http, err)
@@ -67,7 +68,6 @@ func (s *Server) startServices(ctx context.Context, p *plan) error {
 	if err != nil {
 		return fmt.Errorf("build the server: %w", err)
 	}
-	s.onStop("the connections between the services", sv.leftovers.close)
 	s.onStop("the services", server.Stop)
 	if err := server.Start(); err != nil {
 		return fmt.Errorf("start the services: %w", err)

@@ -45,6 +45,9 @@ func (s *Server) openStore(_ context.Context, p *plan) error {
 			return err
 		}
 		s.file = file
+		if _, err := checkFile(file); err != nil { // before a lock is put beside it
+			return err
+		}
 		release, err := lockFile(file)
 		if err != nil {
 			return err

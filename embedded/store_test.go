@@ -14,6 +14,8 @@ import (
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/server/common/config"
+	sqliteschema "go.temporal.io/server/schema/sqlite"
 	_ "modernc.org/sqlite"
 
 	"github.com/holodeck-run/holodeck/embedded"
@@ -200,6 +202,33 @@ func TestAMigrationThatFailsLeavesTheFileAsItWas(t *testing.T) {
 	refused(t, file, "rebuild shards", "was not changed")
 	if n := count(t, file, "SELECT shard_id FROM shards"); n != 7 {
 		t.Errorf("the row is %d, want 7", n)
+	}
+}
+
+func TestAFileOfTheOfficialDevelopmentServerIsTakenOver(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "official.db")
+	made := &config.SQL{PluginName: "sqlite", DatabaseName: file, ConnectAttributes: map[string]string{"mode": "rwc"}}
+	if err := sqliteschema.SetupSchema(made); err != nil {
+		t.Fatal(err)
+	}
+	ns, err := sqliteschema.NewNamespaceConfig("active", "theirs", false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sqliteschema.CreateNamespaces(made, ns); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, embedded.Options{DBFile: file, SearchAttributes: map[string]string{"Owner": "Keyword"}})
+	c := dial(t, s.Address(), "theirs")
+	work(t, c, &activities{})
+	greet(t, c)
+	attrs, err := c.OperatorService().ListSearchAttributes(t.Context(), &operatorservice.ListSearchAttributesRequest{Namespace: "theirs"})
+	if err != nil || len(attrs.GetCustomAttributes()) != 1 {
+		t.Errorf("it has %v: %v", attrs.GetCustomAttributes(), err)
+	}
+	if copies, _ := filepath.Glob(file + ".*.bak"); len(copies) != 0 {
+		t.Errorf("a file of the same schema was copied to %v", copies)
 	}
 }
 
