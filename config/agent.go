@@ -106,6 +106,7 @@ type Choice struct {
 // each value to its keyword or keywords; either way the order counts.
 type Choices []Choice
 
+// DecodeYAML implements strict.Unmarshaler.
 func (c *Choices) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 	if n.Kind != yaml.MappingNode {
 		var list []Choice
@@ -128,6 +129,7 @@ func (c *Choices) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 // Literal is any YAML value, as JSON.
 type Literal struct{ JSON json.RawMessage }
 
+// DecodeYAML implements strict.Unmarshaler.
 func (l *Literal) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 	text, err := strict.JSON(n)
 	if err != nil {
@@ -148,6 +150,7 @@ type ResponseFormat struct {
 	File   string
 }
 
+// DecodeYAML implements strict.Unmarshaler.
 func (r *ResponseFormat) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 	switch {
 	case n.Kind == yaml.MappingNode:

@@ -69,6 +69,7 @@ type TLS struct {
 	ServerName string
 }
 
+// DecodeYAML implements strict.Unmarshaler.
 func (t *TLS) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 	t.Set = true
 	if n.Kind == yaml.ScalarNode {
@@ -112,7 +113,8 @@ type Gate struct {
 	Schema string
 }
 
-// decode takes the peer's other spelling, schema_path, too.
+// DecodeYAML implements strict.Unmarshaler. It takes the peer's other spelling,
+// schema_path, too.
 func (g *Gate) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 	var keys struct {
 		Schema     string `yaml:"schema"`

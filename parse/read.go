@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
@@ -21,10 +20,9 @@ func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *pay
 	defer func() {
 		if v := recover(); v != nil {
 			err = &fault.Error{
-				Kind:    fault.Document,
-				Err:     fmt.Errorf("the document is damaged in a way its reader does not know (%v)", v),
-				Hint:    "Save it again with the program that made it, or give another copy.",
-				Details: map[string]string{"stack": string(debug.Stack())},
+				Kind: fault.Document,
+				Err:  fmt.Errorf("the document is damaged in a way its reader does not know (%v)", v),
+				Hint: "Save it again with the program that made it, or give another copy.",
 			}
 		}
 	}()
