@@ -112,12 +112,25 @@ func TestCells(t *testing.T) {
 		kind, cell, value string
 		want              bool
 	}{
-		{"number", "-", "1", true}, {"number", "5", "5.0", true}, {"number", "[1..5]", "5", true}, {"number", "[1..5)", "5", false},
-		{"number", "(1..5]", "1", false}, {"number", "[1, 5]", "5", true}, {"number", "not(5)", "5", false}, {"number", "not([1..5])", "6", true},
-		{"number", "!= 5", "4", true}, {"number", "> 1 + 1", "3", true}, {"number", "-5", "-5", true}, {"number", ".5", "0.5", true},
-		{"string", `"a"`, `"a"`, true}, {"string", `["a", "b"]`, `"b"`, true}, {"string", `!= "a"`, "null", true},
-		{"boolean", "true", "true", true}, {"boolean", "false", "true", false},
-		{"date", `>= date("2026-06-01")`, `"2026-07-01"`, true}, {"date", `date("2026-06-01")`, `"2026-06-02"`, false},
+		{"number", "-", "1", true},
+		{"number", "5", "5.0", true},
+		{"number", "[1..5]", "5", true},
+		{"number", "[1..5)", "5", false},
+		{"number", "(1..5]", "1", false},
+		{"number", "[1, 5]", "5", true},
+		{"number", "not(5)", "5", false},
+		{"number", "not([1..5])", "6", true},
+		{"number", "!= 5", "4", true},
+		{"number", "> 1 + 1", "3", true},
+		{"number", "-5", "-5", true},
+		{"number", ".5", "0.5", true},
+		{"string", `"a"`, `"a"`, true},
+		{"string", `["a", "b"]`, `"b"`, true},
+		{"string", `!= "a"`, "null", true},
+		{"boolean", "true", "true", true},
+		{"boolean", "false", "true", false},
+		{"date", `>= date("2026-06-01")`, `"2026-07-01"`, true},
+		{"date", `date("2026-06-01")`, `"2026-06-02"`, false},
 	}
 	for _, c := range cases {
 		text := "id: c\nversion: v\nhit_policy: FIRST\ninputs: [{name: x, expression: x, type: " + c.kind + "}]\noutputs: [{name: hit, type: boolean}]\nrules:\n  - when: {x: '" + c.cell + "'}\n    then: {hit: true}\ndefault: {hit: false}\n"

@@ -154,16 +154,36 @@ func TestWhatDoesNotFitIsRefusedWithThePartThatFits(t *testing.T) {
 		fix   string
 		again func(value string) payload.FileInput
 	}{
-		{"pages of a pdf", open(t, "testdata/pdf-report/in.pdf"), payload.FileInput{}, 800, "pages",
-			func(string) payload.FileInput { return payload.FileInput{Pages: []int{1}} }},
-		{"rows of a csv", wrap(t, "a.csv", []byte(rows.String())), payload.FileInput{}, 50_000, "range",
-			func(v string) payload.FileInput { return payload.FileInput{Range: v} }},
-		{"rows inside a range", wrap(t, "a.csv", []byte(rows.String())), payload.FileInput{Range: "A100:B4000"}, 50_000, "range",
-			func(v string) payload.FileInput { return payload.FileInput{Range: v} }},
-		{"a sheet of a workbook", open(t, "testdata/xlsx-book/in.xlsx"), payload.FileInput{}, 560, "sheet",
-			func(v string) payload.FileInput { return payload.FileInput{Sheet: v} }},
-		{"rows of a sheet", open(t, "testdata/xlsx-book/in.xlsx"), payload.FileInput{Sheet: "Income"}, 300, "range",
-			func(v string) payload.FileInput { return payload.FileInput{Sheet: "Income", Range: v} }},
+		{
+			"pages of a pdf", open(t, "testdata/pdf-report/in.pdf"),
+			payload.FileInput{},
+			800, "pages",
+			func(string) payload.FileInput { return payload.FileInput{Pages: []int{1}} },
+		},
+		{
+			"rows of a csv", wrap(t, "a.csv", []byte(rows.String())),
+			payload.FileInput{},
+			50_000, "range",
+			func(v string) payload.FileInput { return payload.FileInput{Range: v} },
+		},
+		{
+			"rows inside a range", wrap(t, "a.csv", []byte(rows.String())),
+			payload.FileInput{Range: "A100:B4000"},
+			50_000, "range",
+			func(v string) payload.FileInput { return payload.FileInput{Range: v} },
+		},
+		{
+			"a sheet of a workbook", open(t, "testdata/xlsx-book/in.xlsx"),
+			payload.FileInput{},
+			560, "sheet",
+			func(v string) payload.FileInput { return payload.FileInput{Sheet: v} },
+		},
+		{
+			"rows of a sheet", open(t, "testdata/xlsx-book/in.xlsx"),
+			payload.FileInput{Sheet: "Income"},
+			300, "range",
+			func(v string) payload.FileInput { return payload.FileInput{Sheet: "Income", Range: v} },
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -61,18 +61,33 @@ func TestBlocksPrintAsAReaderExpects(t *testing.T) {
 			block.Item{Level: 1, Label: "(b)", Text: block.Plain("labelled")},
 			block.Item{Text: block.Plain("another list")},
 		}, "9. nine\n10. ten\n    - under  \n      ten\n    - (b) labelled\n\n- another list"},
-		{"cells are escaped and squared", []block.Block{block.TableStart{}, cells("a|b", "two\nlines"), cells("\\"), cells("", "NaN", "x"), block.TableEnd{}},
-			"| a\\|b | two<br>lines |  |\n| --- | --- | --- |\n| \\\\ |  |  |\n|  | NaN | x |"},
-		{"merged cells are printed once", []block.Block{
-			block.TableStart{},
-			block.TableRow{Cells: []block.Cell{{Plain: "tall", Down: 2}, {Plain: "wide", Across: 2}}},
-			cells("b", "c"), cells("d", "e", "f"), block.TableEnd{}},
-			"| tall | wide |  |\n| --- | --- | --- |\n|  | b | c |\n| d | e | f |"},
-		{"empty columns at the left are trimmed where asked", []block.Block{block.TableStart{Trim: true}, cells("", "a"), cells("", "b", "c"), block.TableEnd{}},
-			"| a |  |\n| --- | --- |\n| b | c |"},
-		{"a table in a cell keeps its text", []block.Block{block.TableStart{}, block.TableRow{Cells: []block.Cell{{Blocks: []block.Block{
-			block.Paragraph{Text: block.Plain("one")}, block.TableStart{}, cells("x", "y"), block.TableEnd{}, block.Item{Text: block.Plain("two")}}}}}, block.TableEnd{}},
-			"| one<br>x / y<br>• two |\n| --- |"},
+		{
+			"cells are escaped and squared",
+			[]block.Block{block.TableStart{}, cells("a|b", "two\nlines"), cells("\\"), cells("", "NaN", "x"), block.TableEnd{}},
+			"| a\\|b | two<br>lines |  |\n| --- | --- | --- |\n| \\\\ |  |  |\n|  | NaN | x |",
+		},
+		{
+			"merged cells are printed once",
+			[]block.Block{
+				block.TableStart{},
+				block.TableRow{Cells: []block.Cell{{Plain: "tall", Down: 2}, {Plain: "wide", Across: 2}}},
+				cells("b", "c"), cells("d", "e", "f"),
+				block.TableEnd{},
+			},
+			"| tall | wide |  |\n| --- | --- | --- |\n|  | b | c |\n| d | e | f |",
+		},
+		{
+			"empty columns at the left are trimmed where asked",
+			[]block.Block{block.TableStart{Trim: true}, cells("", "a"), cells("", "b", "c"), block.TableEnd{}},
+			"| a |  |\n| --- | --- |\n| b | c |",
+		},
+		{
+			"a table in a cell keeps its text",
+			[]block.Block{block.TableStart{}, block.TableRow{Cells: []block.Cell{{Blocks: []block.Block{
+				block.Paragraph{Text: block.Plain("one")}, block.TableStart{}, cells("x", "y"), block.TableEnd{}, block.Item{Text: block.Plain("two")},
+			}}}}, block.TableEnd{}},
+			"| one<br>x / y<br>• two |\n| --- |",
+		},
 		{"markers are comments that cannot be broken out of", []block.Block{block.Marker{Unit: "page", Number: 2, Note: "a --> b"}}, "<!-- page 2: a - -> b -->"},
 		{"code keeps backticks inside", []block.Block{block.Code{Language: "go", Text: "a ``` b\n"}}, "````go\na ``` b\n````"},
 		{"notes follow each other", []block.Block{para(block.Run{Text: "x"}, block.Run{Note: "1"}), block.Note{Label: "1", Text: block.Plain("one")}, block.Note{Label: "2", Text: block.Plain("two")}}, "x[^1]\n\n[^1]: one\n[^2]: two"},
@@ -123,7 +138,10 @@ func FuzzWriter(f *testing.F) {
 			block.Heading{Level: int(style), Text: block.Plain(text)},
 			block.Paragraph{Text: block.Text{{Text: text, Style: block.Style(style)}, {Text: cell, Link: text}, {Text: text}}},
 			block.Item{Level: int(style % 4), Text: block.Plain(cell)},
-			block.TableStart{}, block.TableRow{Cells: []block.Cell{{Plain: cell}, {Plain: text, Across: 2}}}, block.TableRow{Cells: []block.Cell{{Blocks: []block.Block{block.Paragraph{Text: block.Text{{Text: cell, Style: block.Style(style)}}}}}}}, block.TableEnd{},
+			block.TableStart{},
+			block.TableRow{Cells: []block.Cell{{Plain: cell}, {Plain: text, Across: 2}}},
+			block.TableRow{Cells: []block.Cell{{Blocks: []block.Block{block.Paragraph{Text: block.Text{{Text: cell, Style: block.Style(style)}}}}}}},
+			block.TableEnd{},
 		} {
 			if err := w.Put(b); err != nil {
 				return

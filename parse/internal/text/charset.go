@@ -106,11 +106,17 @@ func candidates() []candidate {
 		cyrillic = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґ"
 	)
 	return []candidate{
-		{japanese.ShiftJIS, "", true, true}, {japanese.EUCJP, "", true, true}, {simplifiedchinese.GB18030, "", true, false},
-		{traditionalchinese.Big5, "", true, false}, {korean.EUCKR, "", true, false},
+		{japanese.ShiftJIS, "", true, true},
+		{japanese.EUCJP, "", true, true},
+		{simplifiedchinese.GB18030, "", true, false},
+		{traditionalchinese.Big5, "", true, false},
+		{korean.EUCKR, "", true, false},
 		{charmap.Windows1252, western, false, false},
-		{charmap.Windows1250, central, false, false}, {charmap.ISO8859_2, central, false, false},
-		{charmap.Windows1251, cyrillic, false, false}, {charmap.KOI8R, cyrillic, false, false}, {charmap.ISO8859_5, cyrillic, false, false},
+		{charmap.Windows1250, central, false, false},
+		{charmap.ISO8859_2, central, false, false},
+		{charmap.Windows1251, cyrillic, false, false},
+		{charmap.KOI8R, cyrillic, false, false},
+		{charmap.ISO8859_5, cyrillic, false, false},
 		{charmap.CodePage866, cyrillic, false, false},
 		{charmap.Windows1253, "αεοιτνσηρπκλυςμωάέίόύήώγδθχφβξζψ", false, false},
 		{charmap.Windows1254, "ğışİçöüâîĞŞÇÖÜ", false, false},
