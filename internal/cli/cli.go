@@ -178,6 +178,11 @@ func (t *tool) app() *cli.App {
 // finish gives a command what every command has.
 func finish(c *cli.Command) {
 	c.OnUsageError = onUsageError
+	for _, f := range c.Flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true // that a switch is off needs no saying
+		}
+	}
 	for _, sub := range c.Subcommands {
 		finish(sub)
 	}

@@ -40,7 +40,7 @@ name.`,
 			&cli.StringSliceFlag{Name: "file", Aliases: []string{"f"}, Usage: "a file for the workflow: `PATH` or URL; may be repeated"},
 			&cli.StringFlag{Name: "id", Usage: "the workflow's `ID`; default: its name and a random part"},
 			&cli.StringFlag{Name: "config", Aliases: []string{"c"}, Usage: "worker.yaml `FILE` for a stack started here"},
-			&cli.DurationFlag{Name: "timeout", Usage: "give up waiting after this `DURATION`; the workflow is then cancelled"},
+			&cli.DurationFlag{Name: "timeout", Usage: "give up waiting after this `DURATION`; the workflow is then cancelled", DefaultText: "wait for ever"},
 			&cli.BoolFlag{Name: "ephemeral", Usage: "start a stack here even if one is running"},
 			&cli.StringFlag{Name: "record", Usage: "keep the answers of real models in this `DIR`, for the replay provider"},
 		}, connectionFlags()...),
@@ -258,7 +258,8 @@ func (t *tool) outcome(outer, inner context.Context, g *target, run client.Workf
 		}
 		return outer.Err()
 	}
-	if inner.Err() != nil {
+	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
+	if late || inner.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
 		ctx, cancel := context.WithTimeout(outer, 5*time.Second)
 		defer cancel()
 		if err := g.client.CancelWorkflow(ctx, run.GetID(), run.GetRunID()); err != nil {
@@ -276,7 +277,7 @@ func failureOf(err error) error {
 		if i := strings.LastIndex(text, ". "); i > 0 && !strings.Contains(text[i:], "\n") {
 			text, hint = text[:i], text[i+2:]
 		}
-		if a.Type() != "" {
+		if a.Type() != "" && a.Type() != "wrapError" { // the SDK's own wrapping says nothing
 			text = a.Type() + ": " + text
 		}
 		return fault.New(fault.Kind(a.Type()), "", hint, "%s", text)
