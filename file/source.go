@@ -156,7 +156,7 @@ func resolveFolder(path string) string {
 }
 
 func (s *Source) outside(path string) error {
-	return fault.New(fault.FileNotFound, "open "+path, "Move the file there, or add its folder to files.roots of the worker.",
+	return fault.New(fault.FileNotFound, "open "+path, "Move the file there, or add its folder to files.roots of worker.yaml (dev: --root DIR).",
 		"it lies outside the folders that the worker on %s may read (%s)", s.host, strings.Join(s.roots, ", "))
 }
 
