@@ -189,3 +189,28 @@ func TestWorkflowCodeStaysLight(t *testing.T) {
 		t.Errorf("go list found %v only", slices.Sorted(maps.Keys(found)))
 	}
 }
+
+// TestSQLiteAndItsLibcBelongTogether: a libc of another version than sqlite's
+// own go.mod names has lost tables in the past.
+func TestSQLiteAndItsLibcBelongTogether(t *testing.T) {
+	t.Parallel()
+	version := func(dir, module string) string {
+		cmd := exec.Command("go", "list", "-m", "-f", "{{.Version}} {{.Dir}}", module)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list -m %s: %v", module, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	_, dir, _ := strings.Cut(version(root, "modernc.org/sqlite"), " ")
+	named, err := os.ReadFile(dir + "/go.mod")
+	if err != nil {
+		t.Skipf("the sources of modernc.org/sqlite are not here: %v", err)
+	}
+	want := regexp.MustCompile(`modernc.org/libc (v\S+)`).FindSubmatch(named)
+	got, _, _ := strings.Cut(version(root, "modernc.org/libc"), " ")
+	if want == nil || got != string(want[1]) {
+		t.Errorf("modernc.org/libc is %s, sqlite names %s", got, want)
+	}
+}

@@ -69,12 +69,12 @@ func TestWorkSurvivesStopsAndCrashes(t *testing.T) {
 }
 
 // untilRunning waits until a second start under the same id is refused.
-func untilRunning(t *testing.T, dir, id string) bool {
+func untilRunning(t *testing.T, dir, id string, flags ...string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for ctx.Err() == nil {
-		_, stderr, _ := output(t, dir, "run", "approval", "--id", id, "--timeout", "50ms")
+		_, stderr, _ := output(t, dir, append([]string{"run", "approval", "--id", id, "--timeout", "50ms"}, flags...)...)
 		if strings.Contains(stderr, "is running already") {
 			return true
 		}
