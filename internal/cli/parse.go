@@ -240,17 +240,25 @@ func (p *parseJob) print(ctx context.Context, documents []document, results []ch
 			if errors.Is(r.err, context.Canceled) {
 				return r.err
 			}
-			p.tell(d, r.err)
+			p.aside(bar, func() { p.tell(d, r.err) })
 			continue
 		}
 		for _, w := range r.doc.Metadata.Warnings {
-			p.t.note("%s: %s", d.name, sentence(w))
+			p.aside(bar, func() { p.t.note("%s: %s", d.name, sentence(w)) })
 		}
 		if err := p.write(d, r.doc); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// aside says something without tearing the bar.
+func (p *parseJob) aside(bar *progressbar.ProgressBar, say func()) {
+	if bar != nil {
+		_ = bar.Clear() // as above
+	}
+	say()
 }
 
 func (p *parseJob) tell(d document, err error) {
@@ -264,6 +272,9 @@ func (p *parseJob) tell(d document, err error) {
 		if jsonErr == nil {
 			fmt.Fprintln(p.t.Stdout, string(data))
 		}
+	}
+	if p.many {
+		kind = d.name + ": " + kind
 	}
 	p.t.complain(kind+text, hint)
 }
