@@ -256,3 +256,12 @@ func get(t *testing.T, url string) string {
 	}
 	return string(body)
 }
+
+func TestAWorkflowThatNobodyHasEndsTheWait(t *testing.T) {
+	slow(t)
+	_, s := dev(t, t.TempDir(), "--ephemeral", "--headless")
+	_, stderr, code := output(t, t.TempDir(), "run", "hardshp", "--address", s.Address)
+	if code != 1 || !strings.Contains(stderr, "has no such workflow") || !strings.Contains(stderr, "hardship") {
+		t.Errorf("run of an unknown workflow = %d %s, want a fault that lists the known ones", code, stderr)
+	}
+}

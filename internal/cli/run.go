@@ -226,10 +226,15 @@ func (t *tool) follow(c *cli.Context, g *target, name string, input any) error {
 	if err != nil {
 		return startFault(name, c.String("id"), err)
 	}
-	stopProgress := t.progress(ctx, g, run)
+	waiting, end := t.progress(ctx, g, run)
 	var result json.RawMessage
-	err = run.Get(ctx, &result)
-	stopProgress()
+	err = run.Get(waiting, &result)
+	end()
+	if hopeless := given(waiting); err != nil && hopeless != nil {
+		stop, cancel := context.WithTimeout(c.Context, 5*time.Second)
+		defer cancel()
+		return errors.Join(hopeless, g.client.TerminateWorkflow(stop, run.GetID(), run.GetRunID(), hopeless.Error()))
+	}
 	if err != nil {
 		return t.outcome(c.Context, ctx, g, run, err)
 	}
