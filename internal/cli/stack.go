@@ -14,6 +14,7 @@ import (
 	"github.com/holodeck-run/holodeck/config"
 	"github.com/holodeck-run/holodeck/embedded"
 	"github.com/holodeck-run/holodeck/fault"
+	"github.com/holodeck-run/holodeck/internal/telemetry"
 	"github.com/holodeck-run/holodeck/parse"
 	"github.com/holodeck-run/holodeck/samples"
 	"github.com/holodeck-run/holodeck/worker"
@@ -37,6 +38,8 @@ type stack struct {
 	configFlag       string
 	activities       []*worker.Activities
 	cfg              *config.Worker // the user's; may be nil
+	observed         *telemetry.Telemetry
+	servers          endpoints
 }
 
 // bindStack binds the user's configuration and the samples, before anything
@@ -50,8 +53,11 @@ func (t *tool) bindStack(s *stack) error {
 	if s.parser == nil {
 		s.parser = parse.New(parse.Options{CacheDir: t.cacheDir()})
 	}
+	if err := t.observe(s); err != nil {
+		return err
+	}
 	if cfg != nil {
-		a, err := worker.NewActivities(cfg, worker.Options{Lookup: t.env, Model: t.model(), Record: s.record, Roots: s.roots, Parser: s.parser})
+		a, err := worker.NewActivities(cfg, t.binding(s, t.model(), s.roots))
 		if err != nil {
 			return err
 		}
@@ -72,6 +78,25 @@ func (t *tool) bindStack(s *stack) error {
 	return t.bindSamples(s)
 }
 
+// observe sets telemetry up, as the user's configuration has it at the start.
+func (t *tool) observe(s *stack) (err error) {
+	if s.observed != nil {
+		return nil
+	}
+	var to config.Telemetry
+	if s.cfg != nil {
+		to = s.cfg.Telemetry
+	}
+	s.observed, err = telemetry.New(context.Background(), telemetry.Options{OTLPEndpoint: to.OTLPEndpoint, Metrics: to.Metrics != "", Version: t.version().Version})
+	return err
+}
+
+func (t *tool) binding(s *stack, model string, roots []string) worker.Options {
+	return worker.Options{
+		Lookup: t.env, Model: model, Record: s.record, Roots: roots, Parser: s.parser, Tracer: s.observed.Tracer, Meter: s.observed.Meter,
+	}
+}
+
 // bindSamples binds the samples' nodes. A file that the user may read, the
 // samples may read.
 func (t *tool) bindSamples(s *stack) error {
@@ -88,7 +113,7 @@ func (t *tool) bindSamples(s *stack) error {
 		if err != nil {
 			return err
 		}
-		a, err := worker.NewActivities(cfg, worker.Options{Lookup: t.env, Model: s.samplesModel, Record: s.record, Roots: roots, Parser: s.parser})
+		a, err := worker.NewActivities(cfg, t.binding(s, s.samplesModel, roots))
 		if err != nil {
 			return err
 		}
@@ -121,13 +146,24 @@ func (s *stack) start(ctx context.Context, o embedded.Options, logger *slog.Logg
 			err = errors.Join(err, s.stop())
 		}
 	}()
+	plugin, err := s.activities[0].Plugin() // for the client's converter and tracing; serve registers
+	if err != nil {
+		return err
+	}
 	s.client, err = client.DialContext(ctx, client.Options{
-		HostPort: s.server.Address(), Namespace: s.namespace, DataConverter: worker.DataConverter(), Logger: log.NewStructuredLogger(logger),
+		HostPort: s.server.Address(), Namespace: s.namespace, Logger: log.NewStructuredLogger(logger),
+		MetricsHandler: s.observed.SDK, Plugins: []client.Plugin{worker.ClientOnly(plugin)},
 	})
 	if err != nil {
 		return err
 	}
-	return s.serve()
+	if err := s.serve(); err != nil {
+		return err
+	}
+	if s.cfg != nil {
+		s.servers, err = listen(s.cfg.Telemetry, s.observed.Handler, func(ctx context.Context) error { return answers(ctx, s.client) })
+	}
+	return err
 }
 
 // localStop is how long a local worker lets activities finish: a call that is
@@ -160,19 +196,20 @@ func (s *stack) serve() error {
 // stop stops everything in the opposite order. It is safe on a stack that was
 // started in part.
 func (s *stack) stop() error {
+	s.servers.close()
 	if s.running != nil {
 		s.running.Stop()
 	}
 	if s.client != nil {
 		s.client.Close()
 	}
-	var errs []error
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	errs := []error{s.observed.Shutdown(ctx)}
 	if s.parser != nil {
 		errs = append(errs, s.parser.Close())
 	}
 	if s.server != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-		defer cancel()
 		errs = append(errs, s.server.Stop(ctx))
 	}
 	return errors.Join(errs...)

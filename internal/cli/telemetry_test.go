@@ -93,3 +93,19 @@ func TestTracesAndMetricsCarryTheGenAINames(t *testing.T) {
 		}
 	}
 }
+
+func TestDevServesTheTelemetryOfItsConfiguration(t *testing.T) {
+	slow(t)
+	dir, health, metrics := t.TempDir(), freeAddress(t), freeAddress(t)
+	text := "nodes: []\ntelemetry: {metrics: '" + metrics + "', health: '" + health + "'}\n"
+	if err := os.WriteFile(filepath.Join(dir, "worker.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := dev(t, dir, "--ephemeral", "--headless")
+	for url, want := range map[string]string{"http://" + health + "/readyz": "ok", "http://" + metrics + "/metrics": "temporal_"} {
+		if got := get(t, url); !strings.Contains(got, want) {
+			t.Errorf("%s = %.200s, want %q", url, got, want)
+		}
+	}
+	p.stop(syscall.SIGINT)
+}

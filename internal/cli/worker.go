@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -17,7 +14,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/holodeck-run/holodeck/config"
-	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/internal/telemetry"
 	"github.com/holodeck-run/holodeck/worker"
 )
@@ -103,6 +99,15 @@ func (t *tool) workerConfig(c *cli.Context) (*config.Worker, error) {
 	return cfg, nil
 }
 
+// ready says whether the worker polls and the cluster answers.
+func (p *workerProcess) ready(ctx context.Context) error {
+	cl := p.client.Load()
+	if cl == nil {
+		return errors.New("not polling")
+	}
+	return answers(ctx, *cl)
+}
+
 // workerProcess is one run of holodeck worker.
 type workerProcess struct {
 	t          *tool
@@ -114,7 +119,7 @@ type workerProcess struct {
 }
 
 func (p *workerProcess) run(c *cli.Context) error {
-	servers, err := p.listen()
+	servers, err := listen(p.cfg.Telemetry, p.observed.Handler, p.ready)
 	if err != nil {
 		return err
 	}
@@ -196,70 +201,4 @@ func (p *workerProcess) announce(o client.Options) {
 		t.note("Warning: %s.", w)
 	}
 	t.note("Worker running. Press Ctrl+C to stop.")
-}
-
-// endpoints are the HTTP servers beside the worker.
-type endpoints []*http.Server
-
-func (e endpoints) close() {
-	for _, s := range e {
-		_ = s.Close()
-	}
-}
-
-// listen binds the metrics and health addresses before anything else starts.
-func (p *workerProcess) listen() (endpoints, error) {
-	muxes := map[string]*http.ServeMux{}
-	on := func(address, path string, h http.Handler) {
-		if address == "" {
-			return
-		}
-		if muxes[address] == nil {
-			muxes[address] = http.NewServeMux()
-		}
-		muxes[address].Handle(path, h)
-	}
-	if p.observed.Handler != nil {
-		on(p.cfg.Telemetry.Metrics, "/metrics", p.observed.Handler)
-	}
-	on(p.cfg.Telemetry.Health, "/healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }))
-	on(p.cfg.Telemetry.Health, "/readyz", http.HandlerFunc(p.ready))
-	var servers endpoints
-	for address, mux := range muxes {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			servers.close()
-			return nil, fault.New(fault.Config, "listen on "+address, "Choose another address under telemetry.", "%w", plainNet(err))
-		}
-		s := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-		servers = append(servers, s)
-		go func() { _ = s.Serve(l) }() // ends with Close
-	}
-	return servers, nil
-}
-
-// ready answers 200 when the worker polls and the cluster answers.
-func (p *workerProcess) ready(w http.ResponseWriter, r *http.Request) {
-	cl := p.client.Load()
-	if cl == nil {
-		http.Error(w, "not polling", http.StatusServiceUnavailable)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-	defer cancel()
-	if _, err := (*cl).CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {
-		http.Error(w, "the cluster does not answer", http.StatusServiceUnavailable)
-		return
-	}
-	fmt.Fprintln(w, "ok")
-}
-
-func plainNet(err error) error {
-	if e, ok := errors.AsType[*net.OpError](err); ok {
-		if s, ok := errors.AsType[*os.SyscallError](e.Err); ok {
-			return s.Err
-		}
-		return e.Err
-	}
-	return err
 }
