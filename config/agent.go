@@ -172,7 +172,7 @@ func LoadAgent(home Home, name string, env Lookup) (*Agent, error) {
 	show := home.Show(name)
 	data, err := home.Read(name)
 	if err != nil {
-		return nil, fault.New(fault.Config, "read "+show, "Correct edge.agent; it is relative to the folder of "+home.File+".", "%w", plain(err))
+		return nil, fault.New(fault.Config, "read "+show, "Correct edge.agent; it is relative to the folder of "+home.File+".", "%w", fault.Cause(err))
 	}
 	text, faults := expand(show, string(data), env)
 	if faults != nil {
@@ -276,7 +276,7 @@ func readBeside(d *strict.Decoder, home Home, dir, field, name string) []byte {
 	}
 	data, err := home.Read(inHome)
 	if err != nil {
-		d.AddField(field, fmt.Sprintf("read %s: %v", home.Show(inHome), plain(err)))
+		d.AddField(field, fmt.Sprintf("read %s: %v", home.Show(inHome), fault.Cause(err)))
 	}
 	return data
 }

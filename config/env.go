@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -83,12 +82,4 @@ func resolved(file string) string {
 		return real
 	}
 	return file
-}
-
-// plain strips operation and path from a path error: both are in our message.
-func plain(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }

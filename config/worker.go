@@ -222,7 +222,7 @@ func Load(file string, o Options) (*Worker, error) {
 	}
 	data, err := home.Read(filepath.Base(resolved(file)))
 	if err != nil {
-		return nil, fault.New(fault.FileNotFound, "read "+file, "Name a readable file with --config.", "%w", plain(err))
+		return nil, fault.New(fault.FileNotFound, "read "+file, "Name a readable file with --config.", "%w", fault.Cause(err))
 	}
 	return Parse(home, data, o)
 }

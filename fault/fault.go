@@ -13,6 +13,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 )
@@ -112,4 +113,13 @@ func As(err error) (*Error, bool) {
 func Is(err error, k Kind) bool {
 	e, ok := As(err)
 	return ok && e.Kind == k
+}
+
+// Cause returns what went wrong with a file without its operation and path,
+// for messages that name the file themselves.
+func Cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
 }

@@ -103,7 +103,7 @@ func modeName(m os.FileMode) string {
 func OpenLocal(path, declared string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noHang, 0)
 	if err != nil {
-		return nil, fault.New(fault.FileNotFound, "open "+path, "Check the path.", "%w", plain(err))
+		return nil, fault.New(fault.FileNotFound, "open "+path, "Check the path.", "%w", fault.Cause(err))
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {

@@ -46,7 +46,7 @@ func NewSource(o Options) (*Source, error) {
 			abs, err = filepath.EvalSymlinks(abs)
 		}
 		if err != nil {
-			return nil, fault.New(fault.Config, "open root "+root, "Name an existing folder under files.roots.", "%w", plain(err))
+			return nil, fault.New(fault.Config, "open root "+root, "Name an existing folder under files.roots.", "%w", fault.Cause(err))
 		}
 		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
 			return nil, fault.New(fault.Config, "open root "+root, "Name an existing folder under files.roots.", "it is not a folder")
@@ -168,19 +168,11 @@ func (s *Source) notFound(path string, err error) error {
 	if strings.Contains(err.Error(), "escapes") {
 		return s.outside(path)
 	}
-	return fault.New(fault.FileNotFound, "open "+path, hint, "%w", plain(err))
+	return fault.New(fault.FileNotFound, "open "+path, hint, "%w", fault.Cause(err))
 }
 
 func tooBig(k fault.Kind, op string, size, limit int64) error {
 	e := fault.New(k, op, fmt.Sprintf("Give a smaller file, or raise the cap of %d bytes.", limit), "it has %d bytes, over the cap of %d", size, limit)
 	e.Permanent = true
 	return e
-}
-
-// plain strips operation and path from a path error: both are in our message.
-func plain(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }

@@ -113,7 +113,7 @@ func plainExec(err error) error {
 	if e, ok := errors.AsType[*exec.Error](err); ok {
 		return e.Err
 	}
-	return plainPath(err)
+	return fault.Cause(err)
 }
 
 func without(environ []string, names ...string) []string {

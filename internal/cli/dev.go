@@ -337,7 +337,7 @@ func (t *tool) devLog(c *cli.Context, o *embedded.Options) (*slog.Logger, *logTa
 		}
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
 		if err != nil {
-			return nil, nil, fault.New(fault.Config, "open "+name, "Make it writable, or use --ephemeral.", "%w", plainPath(err))
+			return nil, nil, fault.New(fault.Config, "open "+name, "Make it writable, or use --ephemeral.", "%w", fault.Cause(err))
 		}
 		target.file = f
 		w = io.MultiWriter(f, target.tail)

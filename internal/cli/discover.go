@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -119,12 +118,4 @@ func (t *tool) oneStack(c *cli.Context) (*target, error) {
 		return nil, fault.New(fault.Config, "", "Start holodeck dev, or name a cluster with --address.", "no stack is running here")
 	}
 	return g, nil
-}
-
-// plainPath strips operation and path from a path error.
-func plainPath(err error) error {
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }

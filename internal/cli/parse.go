@@ -133,7 +133,7 @@ func (t *tool) documents(names []string) ([]document, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fault.New(fault.FileNotFound, "read folder "+name, "Name a folder that can be read.", "%w", plainPath(err))
+			return nil, fault.New(fault.FileNotFound, "read folder "+name, "Name a folder that can be read.", "%w", fault.Cause(err))
 		}
 	}
 	return out, nil
@@ -309,7 +309,7 @@ func (p *parseJob) target(d document) string {
 // writeFile writes a file so that no reader sees half of it.
 func writeFile(name, text string) error {
 	fail := func(err error) error {
-		return fault.New(fault.Config, "write "+name, "Name a folder that can be written with -o.", "%w", plainPath(err))
+		return fault.New(fault.Config, "write "+name, "Name a folder that can be written with -o.", "%w", fault.Cause(err))
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fail(err)

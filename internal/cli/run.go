@@ -87,7 +87,7 @@ func (t *tool) workflowInput(raw string, files []string) (any, error) {
 	if path, ok := strings.CutPrefix(raw, "@"); ok {
 		data, err := os.ReadFile(t.path(path))
 		if err != nil {
-			return nil, fault.New(fault.FileNotFound, "read --input "+path, "Name a readable file after the @.", "%w", plainPath(err))
+			return nil, fault.New(fault.FileNotFound, "read --input "+path, "Name a readable file after the @.", "%w", fault.Cause(err))
 		}
 		raw = string(data)
 	}
@@ -199,7 +199,7 @@ func isSample(name string) bool {
 func (t *tool) mustExist(name string) error {
 	info, err := os.Stat(t.path(name))
 	if err != nil {
-		return fault.New(fault.FileNotFound, string(fault.FileNotFound)+": open "+name, "Check the path of --file.", "%w", plainPath(err))
+		return fault.New(fault.FileNotFound, string(fault.FileNotFound)+": open "+name, "Check the path of --file.", "%w", fault.Cause(err))
 	}
 	if info.IsDir() {
 		return fault.New(fault.FileNotFound, string(fault.FileNotFound)+": open "+name, "Name a file inside it.", "it is a folder")

@@ -94,7 +94,7 @@ func (t *tool) copySample(c *cli.Context) error {
 			return fault.New(fault.Config, "copy to "+dir, "Name a folder that does not exist yet.", "it exists already")
 		}
 		if err := os.CopyFS(t.path(dir), s.Files); err != nil {
-			return fault.New(fault.Config, "copy to "+dir, "Name a folder that can be made.", "%w", plainPath(err))
+			return fault.New(fault.Config, "copy to "+dir, "Name a folder that can be made.", "%w", fault.Cause(err))
 		}
 		t.note("Copied %s to %s.", name, dir)
 		return nil
