@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go"
@@ -32,13 +31,15 @@ func newAnthropic(s Spec) (Client, error) {
 	if s.Endpoint == "" {
 		s.Endpoint = anthropicEndpoint
 	}
-	base, err := baseURL(s.Provider, strings.TrimSuffix(strings.TrimRight(s.Endpoint, "/"), "/v1"), "")
+	base, err := s.baseURL("", "/messages", "/v1")
 	if err != nil {
 		return nil, err
 	}
 	return messages{s, anthropic.NewMessageService(
 		option.WithBaseURL(base), option.WithAPIKey(s.APIKey),
 		option.WithHTTPClient(s.httpClient()), option.WithMaxRetries(0),
+		option.WithoutOpenTelemetry(),        // its spans may carry prompts, by an environment variable
+		option.WithRequestTimeout(s.Timeout), // else the SDK refuses a large max_tokens unless streamed
 	)}, nil
 }
 
@@ -48,13 +49,13 @@ func (m messages) Generate(ctx context.Context, r Request) (Response, error) {
 	defer cancel()
 	answer, err := m.service.New(call, m.params(r))
 	if err != nil {
-		if e, ok := errors.AsType[*anthropic.Error](err); ok {
-			return Response{}, statusFault(m.spec.Provider, e.StatusCode, responseHeader(e.Response), anthropicMessage(e.RawJSON()))
-		}
-		return Response{}, callFault(ctx, m.spec.Provider, m.spec.Timeout, syntaxFault(m.spec.Provider, err))
+		return Response{}, m.spec.failed(ctx, err)
 	}
-	if len(answer.Content) == 0 {
-		return Response{}, badAnswer(m.spec.Provider, "no content")
+	if answer == nil {
+		return Response{}, m.spec.badAnswer("null")
+	}
+	if answer.StopReason == "" && len(answer.Content) == 0 { // an answer may be empty (a refusal, a cut-off), but says why it ended
+		return Response{}, m.spec.badAnswer("no stop_reason" + tail(m.spec.hideKey(errorInside(answer.RawJSON()))))
 	}
 	u := answer.Usage
 	prompt := u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens
@@ -96,15 +97,15 @@ func (m messages) structure(p *anthropic.MessageNewParams, schema json.RawMessag
 		return
 	}
 	var fields struct {
-		Properties any      `json:"properties"`
-		Required   []string `json:"required"`
+		Properties json.RawMessage `json:"properties"` // raw: the model answers in this order
+		Required   []string        `json:"required"`
 	}
 	var extra map[string]any
 	_ = json.Unmarshal(schema, &fields)
 	_ = json.Unmarshal(schema, &extra)
-	delete(extra, "properties")
-	delete(extra, "required")
-	delete(extra, "type")
+	for _, known := range []string{"properties", "required", "type", "oneOf", "anyOf", "allOf"} {
+		delete(extra, known) // a tool refuses combinations at its top
+	}
 	tool := anthropic.ToolParam{Name: answerTool, InputSchema: anthropic.ToolInputSchemaParam{
 		Properties: fields.Properties, Required: fields.Required, ExtraFields: extra,
 	}}
@@ -143,18 +144,4 @@ func anthropicFinish(reason anthropic.StopReason) string {
 		return "length"
 	}
 	return string(reason)
-}
-
-// anthropicMessage digs the message out of an error body; a body of another
-// shape stands as it is.
-func anthropicMessage(body string) string {
-	var e struct {
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-	if json.Unmarshal([]byte(body), &e) == nil && e.Error.Message != "" {
-		return e.Error.Message
-	}
-	return body
 }

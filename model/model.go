@@ -63,7 +63,7 @@ type Request struct {
 type Response struct {
 	Text   string // the answer: JSON if the model kept to the schema
 	Model  string // as the provider names it
-	Finish string // why it stopped, in the provider's word; "length" if cut off
+	Finish string // why it stopped, in the provider's word; "length" if cut off, "refusal" if it would not
 	Usage  payload.TokenUsage
 }
 
@@ -91,6 +91,9 @@ func New(s Spec) (Client, error) {
 	}
 	if s.Timeout == 0 {
 		s.Timeout = DefaultTimeout
+	}
+	if err := s.checkKey(); err != nil {
+		return nil, err
 	}
 	switch s.Provider {
 	case "openai":

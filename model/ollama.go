@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/holodeck-run/holodeck/payload"
 )
@@ -25,8 +24,7 @@ func newOllama(s Spec) (Client, error) {
 	if s.Endpoint == "" {
 		s.Endpoint = ollamaEndpoint
 	}
-	root := strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(s.Endpoint, "/"), "/v1"), "/api")
-	u, err := baseURL(s.Provider, root, "api/chat")
+	u, err := s.baseURL("api/chat", "/chat", "/api", "/v1")
 	if err != nil {
 		return nil, err
 	}
@@ -74,30 +72,23 @@ func (o ollama) Generate(ctx context.Context, r Request) (Response, error) {
 	}
 	resp, err := o.client.Do(req)
 	if err != nil {
-		return Response{}, callFault(ctx, o.spec.Provider, o.spec.Timeout, err)
+		return Response{}, o.spec.failed(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return Response{}, callFault(ctx, o.spec.Provider, o.spec.Timeout, err)
+		return Response{}, o.spec.failed(ctx, err)
 	}
-	return o.answer(resp, data)
+	return o.answer(data)
 }
 
-func (o ollama) answer(resp *http.Response, data []byte) (Response, error) {
+func (o ollama) answer(data []byte) (Response, error) {
 	var a ollamaResponse
-	err := json.Unmarshal(data, &a)
-	if resp.StatusCode != http.StatusOK {
-		if err != nil || a.Error == "" {
-			a.Error = string(data)
-		}
-		return Response{}, statusFault(o.spec.Provider, resp.StatusCode, resp.Header, a.Error)
-	}
-	if err != nil {
-		return Response{}, badAnswer(o.spec.Provider, "the body is not the JSON it should be")
+	if json.Unmarshal(data, &a) != nil {
+		return Response{}, o.spec.badAnswer("the body is not the JSON it should be")
 	}
 	if a.Message == nil {
-		return Response{}, badAnswer(o.spec.Provider, "no message")
+		return Response{}, o.spec.badAnswer("no message" + tail(o.spec.hideKey(a.Error)))
 	}
 	return Response{
 		Text: a.Message.Content, Model: a.Model, Finish: a.DoneReason,

@@ -4,8 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/openai/openai-go/v3"
@@ -32,7 +31,7 @@ func newOpenAI(s Spec) (Client, error) {
 	if s.Endpoint == "" {
 		s.Endpoint = openAIEndpoint
 	}
-	base, err := baseURL(s.Provider, s.Endpoint, "")
+	base, err := s.baseURL("", "/chat/completions")
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +51,10 @@ func newAzure(s Spec) (Client, error) {
 	suffix := "openai/v1/"
 	opts := []option.RequestOption{option.WithHeader("api-key", s.APIKey)}
 	if s.APIVersion != "" {
-		suffix = "openai/deployments/" + s.Name + "/"
+		suffix = "openai/deployments/" + url.PathEscape(s.Name) + "/"
 		opts = append(opts, option.WithQuery("api-version", s.APIVersion))
 	}
-	base, err := baseURL(s.Provider, strings.TrimSuffix(strings.TrimRight(s.Endpoint, "/"), "/openai/v1"), suffix)
+	base, err := s.baseURL(suffix, "/openai/v1", "/openai")
 	if err != nil {
 		return nil, err
 	}
@@ -73,22 +72,22 @@ func (c chat) Generate(ctx context.Context, r Request) (Response, error) {
 	defer cancel()
 	answer, err := c.service.New(call, c.params(r))
 	if err != nil {
-		if e, ok := errors.AsType[*openai.Error](err); ok {
-			return Response{}, statusFault(c.spec.Provider, e.StatusCode, responseHeader(e.Response), e.Message)
-		}
-		return Response{}, callFault(ctx, c.spec.Provider, c.spec.Timeout, syntaxFault(c.spec.Provider, err))
+		return Response{}, c.spec.failed(ctx, err)
+	}
+	if answer == nil {
+		return Response{}, c.spec.badAnswer("null")
 	}
 	if len(answer.Choices) == 0 {
-		return Response{}, badAnswer(c.spec.Provider, "no choices")
+		return Response{}, c.spec.badAnswer("no choices" + tail(c.spec.hideKey(errorInside(answer.RawJSON()))))
 	}
 	choice := answer.Choices[0]
-	text := choice.Message.Content
-	if text == "" {
-		text = choice.Message.Refusal
+	text, finish := choice.Message.Content, choice.FinishReason
+	if text == "" && choice.Message.Refusal != "" {
+		text, finish = choice.Message.Refusal, "refusal"
 	}
 	u := answer.Usage
 	return Response{
-		Text: text, Model: answer.Model, Finish: choice.FinishReason,
+		Text: text, Model: answer.Model, Finish: finish,
 		Usage: payload.TokenUsage{
 			PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens,
 			TotalTokens:     max(u.TotalTokens, u.PromptTokens+u.CompletionTokens),
@@ -151,19 +150,14 @@ func chatMessage(m Message) openai.ChatCompletionMessageParamUnion {
 	return openai.UserMessage(parts)
 }
 
-func responseHeader(r *http.Response) http.Header {
-	if r == nil {
-		return http.Header{}
+// errorInside returns the words of an error that came with a success, as some
+// compatible servers send it; "" for none.
+func errorInside(body string) string {
+	var shape struct {
+		Error json.RawMessage `json:"error"`
 	}
-	return r.Header
-}
-
-// syntaxFault turns a decoding error into one about the protocol.
-func syntaxFault(provider string, err error) error {
-	_, isSyntax := errors.AsType[*json.SyntaxError](err)
-	_, isType := errors.AsType[*json.UnmarshalTypeError](err)
-	if isSyntax || isType || strings.Contains(err.Error(), "expected destination type") {
-		return badAnswer(provider, "the body is not the JSON it should be")
+	if json.Unmarshal([]byte(body), &shape) != nil || shape.Error == nil {
+		return ""
 	}
-	return err
+	return explanation([]byte(body))
 }

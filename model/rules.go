@@ -8,12 +8,12 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/holodeck-run/holodeck/fault"
+	"github.com/holodeck-run/holodeck/payload"
 )
 
 // Rule fills one property of the answer from the message. Exactly one of
@@ -26,6 +26,9 @@ type Rule struct {
 	Text    string          // a text; {{path}} stands for another rule's value
 	Default json.RawMessage // nil: the property is left out
 }
+
+// Values of OneOf and a Default that are texts may hold {{path}}, too. What a
+// match finds is never expanded: the message cannot speak to the rules.
 
 // Choice is one value of a OneOf rule and the keywords that choose it.
 type Choice struct {
@@ -48,9 +51,11 @@ func newRules(declared map[string]Rule) (Client, error) {
 			return nil, &fault.Error{Kind: fault.Config, Op: "read model.rules." + path, Err: err, Hint: "Correct the rule in agent.yaml."}
 		}
 	}
-	for i, path := range r.paths {
-		if i+1 < len(r.paths) && strings.HasPrefix(r.paths[i+1], path+".") {
-			return nil, fault.New(fault.Config, "read model.rules", "Keep one of the two rules.", "%s and %s fill the same place", path, r.paths[i+1])
+	for _, path := range r.paths {
+		for i, c := range path {
+			if _, taken := declared[path[:i]]; c == '.' && taken {
+				return nil, fault.New(fault.Config, "read model.rules", "Keep one of the two rules.", "%s and %s fill the same place", path[:i], path)
+			}
 		}
 	}
 	return r, nil
@@ -66,12 +71,20 @@ func (r rules) compile(path string, rule Rule) error {
 	if leads > 1 || leads == 0 && rule.Default == nil {
 		return fmt.Errorf("give one of match, one_of and text, or default alone")
 	}
+	if slices.Contains(strings.Split(path, "."), "") {
+		return fmt.Errorf("the path has an empty step")
+	}
 	if !slices.Contains([]string{"", "string", "number", "integer", "boolean"}, rule.As) {
 		return fmt.Errorf("as is %q; use string, number, integer or boolean", rule.As)
 	}
-	for _, ref := range placeholder.FindAllStringSubmatch(rule.Text, -1) {
-		if other, ok := r.rules[ref[1]]; !ok || other.Text != "" {
-			return fmt.Errorf("{{%s}} names no match or one_of rule", ref[1])
+	if len(rule.Match) == 0 && (rule.As != "" || rule.All) {
+		return fmt.Errorf("as and all go with match")
+	}
+	for _, text := range rule.templates() {
+		for _, ref := range placeholder.FindAllStringSubmatch(text, -1) {
+			if other, ok := r.rules[ref[1]]; !ok || slices.ContainsFunc(other.templates(), placeholder.MatchString) || other.Text != "" {
+				return fmt.Errorf("{{%s}} names no rule whose value stands by itself", ref[1])
+			}
 		}
 	}
 	for _, pattern := range rule.Match {
@@ -93,46 +106,63 @@ func (r rules) Generate(ctx context.Context, q Request) (Response, error) {
 	if len(q.Messages) > 0 {
 		message = q.Messages[0].Text
 	}
-	values := map[string]json.RawMessage{}
+	found := map[string]json.RawMessage{}
 	for _, path := range r.paths {
-		if v := r.find(path, message); v != nil {
-			values[path] = v
-		}
+		found[path] = r.match(path, message)
 	}
-	for _, path := range r.paths {
-		if v, ok := values[path]; ok || r.rules[path].Text != "" {
-			values[path] = r.fill(path, v, values)
+	value := func(path string) json.RawMessage {
+		if v := found[path]; v != nil {
+			return v
 		}
+		return r.rules[path].declared(message)
 	}
 	root := &object{}
 	for _, path := range r.paths {
-		if v := values[path]; v != nil && !strings.HasPrefix(path, "_") {
+		if strings.HasPrefix(path, "_") {
+			continue
+		}
+		v := found[path]
+		if v == nil {
+			v = fill(value(path), value)
+		}
+		if v != nil {
 			root.set(strings.Split(path, "."), v)
 		}
 	}
 	return Response{Text: root.String(), Model: "rules", Finish: "stop"}, nil
 }
 
-// find returns the value of a match, one_of or default; nil for none.
-func (r rules) find(path, message string) json.RawMessage {
-	rule := r.rules[path]
-	switch {
-	case len(rule.Match) > 0:
-		for _, re := range r.regex[path] {
-			if v := matched(re, message, rule); v != nil {
-				return v
-			}
+// match returns what a match rule finds; nil for nothing.
+func (r rules) match(path, message string) json.RawMessage {
+	for _, re := range r.regex[path] {
+		if v := matched(re, message, r.rules[path]); v != nil {
+			return v
 		}
-	case len(rule.OneOf) > 0:
-		for _, c := range rule.OneOf {
-			if slices.ContainsFunc(c.Keywords, func(k string) bool { return hasWord(message, k) }) {
-				return c.Value
-			}
-		}
-	case rule.Text != "":
-		return nil
 	}
-	return rule.Default
+	return nil
+}
+
+// declared returns what the rule itself says for a message: the choice whose
+// keyword occurs, the text, else the default; nil for nothing.
+func (r Rule) declared(message string) json.RawMessage {
+	for _, c := range r.OneOf {
+		if slices.ContainsFunc(c.Keywords, func(k string) bool { return hasWord(message, k) }) {
+			return c.Value
+		}
+	}
+	if r.Text != "" {
+		return mustJSON(r.Text)
+	}
+	return r.Default
+}
+
+// templates returns the texts of the rule that may hold {{path}}.
+func (r Rule) templates() []string {
+	texts := []string{r.Text, plain(r.Default)}
+	for _, c := range r.OneOf {
+		texts = append(texts, plain(c.Value))
+	}
+	return texts
 }
 
 func matched(re *regexp.Regexp, message string, rule Rule) json.RawMessage {
@@ -156,14 +186,14 @@ func matched(re *regexp.Regexp, message string, rule Rule) json.RawMessage {
 
 var placeholder = regexp.MustCompile(`\{\{([^{}]+)\}\}`)
 
-// fill replaces {{path}} in a text, or in a value that is a string.
-func (r rules) fill(path string, v json.RawMessage, values map[string]json.RawMessage) json.RawMessage {
-	text := r.rules[path].Text
-	if text == "" && (json.Unmarshal(v, &text) != nil || !strings.Contains(text, "{{")) {
+// fill replaces {{path}} in a declared value that is a text.
+func fill(v json.RawMessage, value func(path string) json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(v, &text) != nil || !placeholder.MatchString(text) {
 		return v
 	}
 	return mustJSON(placeholder.ReplaceAllStringFunc(text, func(ref string) string {
-		return plain(values[ref[2:len(ref)-2]])
+		return plain(value(ref[2 : len(ref)-2]))
 	}))
 }
 
@@ -184,20 +214,43 @@ func group(m []string) string {
 	return m[0]
 }
 
-// literal converts a found text; nil if it is no such thing. Numbers may carry
-// thousands separators, a currency sign, or parentheses for minus.
+// figure is a number as documents write it: a sign, a currency and thousands
+// separators may stand in it. A comma elsewhere is no separator: 1.234,56 and
+// 12,5 mean other things in other countries, and are not guessed.
+var figure = regexp.MustCompile(`^(-?)[$€£]? ?(-?)(\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \x{a0}\x{202f}]\d{3})+|\d+)(\.\d+)? ?[$€£]?$`)
+
+// number prints a figure as a JSON number; nil if it is none. Parentheses mean
+// minus.
+func number(text string) json.RawMessage {
+	inner, negative := strings.CutPrefix(text, "(")
+	if negative {
+		inner, negative = strings.CutSuffix(inner, ")")
+	}
+	m := figure.FindStringSubmatch(strings.TrimSpace(inner))
+	if m == nil || strings.HasPrefix(text, "(") && !negative {
+		return nil
+	}
+	digits := strings.TrimLeft(strings.NewReplacer(",", "", " ", "", "\u00a0", "", "\u202f", "").Replace(m[3]), "0")
+	if digits == "" {
+		digits = "0"
+	}
+	if negative != (m[1]+m[2] == "-") {
+		digits = "-" + digits
+	}
+	return json.RawMessage(digits + m[4])
+}
+
+// literal converts a found text; nil if it is no such thing.
 func literal(text, as string) json.RawMessage {
 	text = strings.TrimSpace(text)
 	switch as {
-	case "number", "integer":
-		digits := strings.NewReplacer(",", "", " ", "", "$", "", "€", "", "£", "", "\u00a0", "").Replace(text)
-		if inner, ok := strings.CutPrefix(digits, "("); ok {
-			digits = "-" + strings.TrimSuffix(inner, ")")
+	case "number":
+		return number(text)
+	case "integer":
+		if n := number(text); n != nil && !bytes.ContainsRune(n, '.') {
+			return n
 		}
-		if _, err := strconv.ParseInt(digits, 10, 64); as == "integer" && err != nil || !json.Valid([]byte(digits)) {
-			return nil
-		}
-		return json.RawMessage(digits)
+		return nil
 	case "boolean":
 		switch strings.ToLower(text) {
 		case "true", "yes", "y", "on":
@@ -282,7 +335,7 @@ func (o *object) String() string {
 }
 
 func mustJSON(v any) json.RawMessage {
-	data, err := json.Marshal(v)
+	data, err := payload.Marshal(v)
 	if err != nil {
 		panic(err) // strings and lists of JSON always marshal
 	}

@@ -3,39 +3,83 @@ package model
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // This file fits a response schema to what a provider's structured output can
-// express. The gate judges with the whole schema whatever is sent.
+// express. The gate judges with the whole schema whatever is sent. Keywords
+// are listed as taken, not as refused: a provider answers a keyword it does
+// not know with a 400, and a node that meets one could never work.
+
+// strictKeywords are those of OpenAI's strict mode.
+// (developers.openai.com, Structured Outputs, "Supported schemas".)
+func strictKeywords() []string {
+	return []string{
+		"$schema", "$defs", "definitions", "$ref", "title", "description", "type", "properties", "required", "additionalProperties",
+		"items", "enum", "const", "anyOf", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+		"multipleOf", "minItems", "maxItems",
+	}
+}
+
+func strictFormats() []string {
+	return []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+}
 
 // strictFits says whether OpenAI's strict mode takes the schema as it is:
-// every object closed, every property required, no keyword it refuses.
-// (developers.openai.com, Structured Outputs, "Supported schemas".) A schema
-// that does not fit is sent without strict.
+// every object closed, every property required, no keyword it refuses. A
+// schema that does not fit is sent without strict.
 func strictFits(schema json.RawMessage) bool {
 	var doc map[string]any
-	if json.Unmarshal(schema, &doc) != nil || doc["type"] != "object" {
+	if json.Unmarshal(schema, &doc) != nil || doc["type"] != "object" || doc["anyOf"] != nil {
 		return false
 	}
 	fits := true
 	walk(doc, func(s map[string]any) {
-		for _, refused := range []string{"allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties", "prefixItems", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems", "uniqueItems", "$dynamicRef"} {
-			if _, has := s[refused]; has {
-				fits = false
-			}
+		fits = fits && onlyKeywords(s, strictKeywords()) && strictText(s)
+		if _, isRef := s["$ref"]; isRef {
+			return
 		}
-		if isObjectSchema(s) && !closedAndRequired(s) {
+		if isObjectSchema(s) && !closedAndRequired(s) || !typed(s) {
 			fits = false
 		}
 	})
 	return fits
 }
 
-func closedAndRequired(s map[string]any) bool {
-	if s["additionalProperties"] != false {
+func onlyKeywords(s map[string]any, taken []string) bool {
+	for keyword := range s {
+		if !slices.Contains(taken, keyword) {
+			return false
+		}
+	}
+	return true
+}
+
+// strictText judges what strings are held against: known formats, and
+// patterns without look-around.
+func strictText(s map[string]any) bool {
+	if format, has := s["format"].(string); has && !slices.Contains(strictFormats(), format) {
 		return false
 	}
-	properties, _ := s["properties"].(map[string]any)
+	pattern, _ := s["pattern"].(string)
+	return !strings.Contains(strings.ReplaceAll(pattern, "(?:", ""), "(?")
+}
+
+// typed says whether a schema names what it describes; {} describes anything.
+func typed(s map[string]any) bool {
+	for _, keyword := range []string{"type", "enum", "const", "anyOf"} {
+		if _, has := s[keyword]; has {
+			return true
+		}
+	}
+	return false
+}
+
+func closedAndRequired(s map[string]any) bool {
+	properties, declared := s["properties"].(map[string]any)
+	if !declared || s["additionalProperties"] != false {
+		return false
+	}
 	required, _ := s["required"].([]any)
 	for name := range properties {
 		if !slices.Contains(required, any(name)) {
@@ -45,41 +89,96 @@ func closedAndRequired(s map[string]any) bool {
 	return true
 }
 
-// anthropicReduce drops the keywords that Anthropic's structured output
-// refuses, and closes objects, which it demands. It reports false where the
-// schema cannot be expressed: open maps, recursion, conditionals.
+// anthropicKeywords are those of Anthropic's structured output, and
+// anthropicDropped those it refuses that only narrow the answer.
 // (platform.claude.com, Structured outputs, "JSON Schema limitations".)
+func anthropicKeywords() []string {
+	return []string{
+		"$defs", "definitions", "$ref", "title", "description", "type", "properties", "required", "additionalProperties",
+		"items", "enum", "const", "anyOf", "format", "minItems", "default",
+	}
+}
+
+func anthropicDropped() []string {
+	return []string{
+		"$schema", "$id", "$comment", "$anchor", "examples", "deprecated", "readOnly", "writeOnly", "minimum", "maximum",
+		"exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "maxItems", "uniqueItems",
+		"minProperties", "maxProperties", "contentEncoding", "contentMediaType",
+	}
+}
+
+// anthropicReduce drops what Anthropic's structured output refuses, and closes
+// objects, which it demands. It reports false where the schema cannot be
+// expressed: open maps, recursion, conditionals, combinations.
 func anthropicReduce(schema json.RawMessage) (map[string]any, bool) {
 	var doc map[string]any
-	if json.Unmarshal(schema, &doc) != nil || doc["type"] != "object" {
+	if json.Unmarshal(schema, &doc) != nil || doc["type"] != "object" || recursive(doc) {
 		return nil, false
 	}
-	ok := true
+	fits := true
 	walk(doc, func(s map[string]any) {
-		for _, refused := range []string{"oneOf", "not", "if", "then", "else", "patternProperties", "dependentRequired", "dependentSchemas", "propertyNames", "unevaluatedProperties", "prefixItems", "contains", "$dynamicRef", "$recursiveRef"} {
-			if _, has := s[refused]; has {
-				ok = false
-			}
+		for _, keyword := range anthropicDropped() {
+			delete(s, keyword)
 		}
-		for _, dropped := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "maxItems", "uniqueItems", "minProperties", "maxProperties", "examples", "$schema", "$id"} {
-			delete(s, dropped)
+		if format, has := s["format"].(string); has && format != "uri" && !slices.Contains(strictFormats(), format) {
+			delete(s, "format")
 		}
 		if n, has := s["minItems"].(float64); has && n > 1 {
 			delete(s, "minItems")
 		}
-		if ref, has := s["$ref"].(string); has && ref == "#" {
-			ok = false
-		}
+		fits = fits && onlyKeywords(s, anthropicKeywords())
 		if isObjectSchema(s) {
-			if extra, has := s["additionalProperties"]; has && extra != false {
-				ok = false
-			}
-			if _, has := s["properties"]; !has {
-				ok = false
-			}
-			s["additionalProperties"] = false
+			fits = fits && closeObject(s)
 		}
 	})
+	return doc, fits
+}
+
+// closeObject closes an object schema; false if it is a map of names that are
+// not known.
+func closeObject(s map[string]any) bool {
+	if _, declared := s["properties"]; !declared {
+		return false
+	}
+	if extra, has := s["additionalProperties"]; has && extra != false {
+		return false
+	}
+	s["additionalProperties"] = false
+	return true
+}
+
+// recursive says whether a $ref leads back to itself, or nowhere that can be
+// followed here.
+func recursive(doc map[string]any) bool {
+	done := map[string]bool{}
+	var loops func(s map[string]any, open []string) bool
+	loops = func(s map[string]any, open []string) bool {
+		found := false
+		walk(s, func(sub map[string]any) {
+			ref, has := sub["$ref"].(string)
+			if !has || found || done[ref] {
+				return
+			}
+			target, ok := resolve(doc, ref)
+			found = !ok || slices.Contains(open, ref) || loops(target, append(slices.Clone(open), ref))
+			done[ref] = !found
+		})
+		return found
+	}
+	return loops(doc, []string{"#"})
+}
+
+// resolve follows a JSON pointer of plain names, as #/$defs/name.
+func resolve(doc map[string]any, ref string) (map[string]any, bool) {
+	rest, ok := strings.CutPrefix(ref, "#")
+	for ok && rest != "" {
+		var name string
+		name, rest, _ = strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+		doc, ok = doc[name].(map[string]any)
+		if rest != "" {
+			rest = "/" + rest
+		}
+	}
 	return doc, ok
 }
 
