@@ -84,7 +84,11 @@ func (p replay) Generate(ctx context.Context, r Request) (Response, error) {
 		return Response{}, e
 	}
 	var saved recording
-	if err := json.Unmarshal(data, &saved); err != nil {
+	err = json.Unmarshal(data, &saved)
+	if err == nil && saved.Request.file(p.dir) != name {
+		err = errors.New("it holds another request")
+	}
+	if err != nil {
 		return Response{}, fault.New(fault.Config, "read "+name, "Record it again.", "it is damaged: %w", err)
 	}
 	a := saved.Response

@@ -227,7 +227,7 @@ func number(text string) json.RawMessage {
 		inner, negative = strings.CutSuffix(inner, ")")
 	}
 	m := figure.FindStringSubmatch(strings.TrimSpace(inner))
-	if m == nil || strings.HasPrefix(text, "(") && !negative {
+	if m == nil || m[1]+m[2] == "--" || strings.HasPrefix(text, "(") && !negative {
 		return nil
 	}
 	digits := strings.TrimLeft(strings.NewReplacer(",", "", " ", "", "\u00a0", "", "\u202f", "").Replace(m[3]), "0")
