@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/gate"
@@ -82,10 +83,17 @@ func (a *Agent) Invoke(ctx context.Context, in payload.AgentInput) (payload.Agen
 		if !fault.Is(err, fault.GateValidation) || spent.NumTurns > a.spec.Reask {
 			return payload.AgentResult{}, a.account(err, spent)
 		}
-		request.Messages = append(request.Messages,
-			model.Message{Role: model.Assistant, Text: answer.Text},
-			model.Message{Role: model.User, Text: complaint(err)})
+		request.Messages = reask(request.Messages, answer.Text, err)
 	}
+}
+
+// reask adds the answer and what was wrong with it to the conversation. An
+// empty answer is left out: Anthropic refuses an empty turn for good.
+func reask(messages []model.Message, answer string, err error) []model.Message {
+	if strings.TrimSpace(answer) != "" {
+		messages = append(messages, model.Message{Role: model.Assistant, Text: answer})
+	}
+	return append(messages, model.Message{Role: model.User, Text: complaint(err)})
 }
 
 func (a *Agent) request(ctx context.Context, in payload.AgentInput) (model.Request, error) {
@@ -115,11 +123,35 @@ func (a *Agent) judge(answer model.Response) (json.RawMessage, error) {
 	}
 	if e, ok := fault.As(err); ok && e.Kind == fault.GateValidation {
 		e.Op = "gate node " + a.spec.ID
-		if answer.Finish == "length" {
-			e.Hint = "The answer was cut off: raise model.max_tokens."
+		e.Hint = whyEnded(answer.Finish)
+		if faults, ok := e.Err.(gate.Faults); ok {
+			faults = short(faults)
+			e.Err, e.Details = faults, faults
 		}
 	}
 	return nil, err
+}
+
+// whyEnded is the hint that the provider's reason for stopping gives.
+func whyEnded(finish string) string {
+	switch finish {
+	case "length":
+		return "The answer was cut off: raise model.max_tokens."
+	case "refusal", "content_filter":
+		return "The provider held the answer back (" + finish + "): change the instructions, the message or the model."
+	default:
+		return ""
+	}
+}
+
+// short cuts what the faults quote of the answer: names of properties and
+// values may be as long as the model likes, and history keeps them.
+func short(faults gate.Faults) gate.Faults {
+	out := make(gate.Faults, len(faults))
+	for i, f := range faults {
+		out[i] = gate.Fault{Path: model.Shorten(f.Path), Keyword: f.Keyword, Message: model.Shorten(f.Message)}
+	}
+	return out
 }
 
 func complaint(err error) string {

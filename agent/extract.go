@@ -15,8 +15,10 @@ import (
 // GateValidation fault that quotes at most the first 200 characters.
 func extract(text string) (json.RawMessage, error) {
 	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
-	if json.Valid([]byte(text)) {
-		return json.RawMessage(text), nil
+	for _, whole := range []string{text, fenced(text)} {
+		if json.Valid([]byte(whole)) {
+			return json.RawMessage(whole), nil
+		}
 	}
 	objects := objectsIn(text)
 	switch len(objects) {
@@ -27,6 +29,21 @@ func extract(text string) (json.RawMessage, error) {
 	default:
 		return nil, freeText("the answer holds several JSON objects", text)
 	}
+}
+
+// fenced returns the content of the one code fence in text; "" if there is
+// none or are several.
+func fenced(text string) string {
+	const fence = "```"
+	if strings.Count(text, fence) != 2 {
+		return ""
+	}
+	_, rest, _ := strings.Cut(text, fence)
+	inside, _, _ := strings.Cut(rest, fence)
+	if info, body, ok := strings.Cut(inside, "\n"); ok && !strings.ContainsAny(info, "{[\"") {
+		inside = body // the first line names the language
+	}
+	return strings.TrimSpace(inside)
 }
 
 func freeText(what, text string) error {
@@ -53,10 +70,11 @@ func (q quoted) Error() string {
 func (q quoted) Unwrap() error { return q.Faults }
 
 // objectsIn returns the JSON objects that stand in text, outermost first
-// come; at most two, since two are already too many.
+// come; at most two, since two are already too many. A text of braces only
+// would be read again from each of them, so reading is bounded.
 func objectsIn(text string) []json.RawMessage {
 	var found []json.RawMessage
-	for from := 0; len(found) < 2; {
+	for from, budget := 0, 16*len(text)+1<<20; len(found) < 2 && budget > 0; {
 		i := strings.IndexByte(text[from:], '{')
 		if i < 0 {
 			return found
@@ -65,9 +83,11 @@ func objectsIn(text string) []json.RawMessage {
 		d := json.NewDecoder(strings.NewReader(text[start:]))
 		var object json.RawMessage
 		if err := d.Decode(&object); err != nil {
-			if _, broken := errors.AsType[*json.SyntaxError](err); !broken {
+			broken, ok := errors.AsType[*json.SyntaxError](err)
+			if !ok {
 				return found // the text ends inside: no later brace can be whole and outermost
 			}
+			budget -= int(broken.Offset) + 512 // what a decoder reads at least
 			from = start + 1
 			continue
 		}

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"image"
 	_ "image/gif" // DecodeConfig knows the formats that are imported
 	_ "image/jpeg"
@@ -51,9 +53,9 @@ func (a *Agent) image(ctx context.Context, ref payload.FileInput) (model.Image, 
 	defer func() { _ = f.Close() }()
 	switch {
 	case f.Type != "image":
-		return model.Image{}, document(f.Name, f.Type)
+		return model.Image{}, document(f.Name, cmp.Or(f.Type, f.MIME))
 	case !strings.Contains(" image/png image/jpeg image/gif ", " "+f.MIME+" "):
-		return model.Image{}, fault.New(fault.UnsupportedFileType, "attach "+f.Name, "Convert it to png or jpeg.", "models do not read %s", f.MIME)
+		return model.Image{}, fault.New(fault.UnsupportedFileType, "attach "+f.Name, "Convert it to png or jpeg.", "png, jpeg and gif are sent to models, and this is %s", f.MIME)
 	case f.Size > maxImageBytes:
 		return model.Image{}, fault.New(fault.Config, "attach "+f.Name, "Give a smaller image.", "it has %d bytes, over the cap of %d", f.Size, maxImageBytes)
 	}
@@ -61,11 +63,14 @@ func (a *Agent) image(ctx context.Context, ref payload.FileInput) (model.Image, 
 	if err != nil {
 		return model.Image{}, fault.New(fault.Document, "attach "+f.Name, "Give an intact image.", "the image is damaged: %w", err)
 	}
-	if size.Width*size.Height > maxImagePixels {
+	if int64(size.Width)*int64(size.Height) > maxImagePixels {
 		return model.Image{}, fault.New(fault.Config, "attach "+f.Name, "Give a smaller image.", "it has %d × %d pixels, over the cap of %d", size.Width, size.Height, maxImagePixels)
 	}
-	data, err := io.ReadAll(f.Reader())
-	return model.Image{MIME: f.MIME, Data: data}, err
+	data, err := io.ReadAll(f.Reader()) // no more than f.Size
+	if err != nil {
+		return model.Image{}, fmt.Errorf("read %s: %w", f.Name, err)
+	}
+	return model.Image{MIME: f.MIME, Data: data}, nil
 }
 
 func document(name, kind string) error {

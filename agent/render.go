@@ -88,8 +88,11 @@ func pythonNumber(literal string) string {
 		return literal
 	}
 	f, _ := strconv.ParseFloat(literal, 64)
-	if math.IsInf(f, 0) {
-		return strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "Inf", "Infinity", 1)
+	switch {
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
 	}
 	scientific := strconv.FormatFloat(f, 'e', -1, 64)
 	exponent, _ := strconv.Atoi(scientific[strings.IndexByte(scientific, 'e')+1:])
