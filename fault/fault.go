@@ -101,6 +101,9 @@ func (e *Error) Message() string {
 	if strings.Contains(text, "\n") {
 		return text + "\n" + e.Hint
 	}
+	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
+		return text + " " + e.Hint
+	}
 	return text + ". " + e.Hint
 }
 

@@ -31,6 +31,7 @@ func TestMessageSaysWhatIsWrongAndWhatToChange(t *testing.T) {
 		{"with a hint", fault.New(fault.Config, "read worker.yaml", "Add at least one node.", "nodes is empty"), "read worker.yaml: nodes is empty. Add at least one node."},
 		{"without a hint", fault.New(fault.Config, "read worker.yaml", "", "nodes is empty"), "read worker.yaml: nodes is empty"},
 		{"without an operation", fault.New(fault.Config, "", "Fix it.", "wrong."), "wrong. Fix it."},
+		{"that ends in a question", fault.New(fault.Config, "", "Correct it.", "mesage is unknown. Did you mean message?"), "mesage is unknown. Did you mean message? Correct it."},
 		{"of several lines", fault.New(fault.Config, "", "Fix them.", "a\nb"), "a\nb\nFix them."},
 	}
 	for _, c := range cases {

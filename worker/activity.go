@@ -19,18 +19,18 @@ func serve[In, Out any](a *Activities, name string, run func(context.Context, In
 	return func(ctx context.Context, raw converter.RawValue) (converter.RawValue, error) {
 		var in In
 		if err := decode(raw.Payload(), &in); err != nil {
-			return converter.RawValue{}, failure(name, err)
+			return converter.RawValue{}, failure(ctx, name, err)
 		}
 		out, err := run(ctx, in)
 		if err != nil {
-			return converter.RawValue{}, failure(name, err)
+			return converter.RawValue{}, failure(ctx, name, err)
 		}
 		encoded, err := jsonPayload(out) // whatever converter the client has
 		if err != nil {
-			return converter.RawValue{}, failure(name, err)
+			return converter.RawValue{}, failure(ctx, name, err)
 		}
 		if err := a.limits.check(ctx, name, encoded); err != nil {
-			return converter.RawValue{}, failure(name, err)
+			return converter.RawValue{}, failure(ctx, name, err)
 		}
 		return converter.NewRawValue(encoded), nil
 	}
