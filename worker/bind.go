@@ -2,6 +2,7 @@ package worker
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/holodeck-run/holodeck/agent"
@@ -37,7 +38,11 @@ func (a *Activities) bindNode(n config.Node, o Options) (*node, []error) {
 	if err != nil {
 		return nil, append(errs, err)
 	}
-	a.cfg.Warnings = append(a.cfg.Warnings, cfg.Warnings...)
+	for _, w := range cfg.Warnings { // nodes may share an agent, and a configuration may be bound again
+		if !slices.Contains(a.cfg.Warnings, w) {
+			a.cfg.Warnings = append(a.cfg.Warnings, w)
+		}
+	}
 	if _, err := gate.Compile(cfg.File+": response_format", cfg.Schema); err != nil {
 		errs = append(errs, err)
 	}

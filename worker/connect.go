@@ -4,9 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -38,28 +39,21 @@ type Connection struct {
 // Options resolves the client options: environment over worker.yaml over the
 // temporal.toml profile over the default. Its fault is of kind Config.
 func (c Connection) Options() (client.Options, error) {
-	p, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{
-		ConfigFileProfile: c.Temporal.Profile, EnvLookup: environment{c.Lookup, c.Environ},
-	})
+	for _, name := range []string{"TEMPORAL_PROFILE", "TEMPORAL_API_KEY", "TEMPORAL_TLS"} {
+		if _, err := c.Lookup.NonBlank(name); err != nil {
+			return client.Options{}, fault.New(fault.Config, "read environment", "Set a value or unset it.", "%s %w", name, err)
+		}
+	}
+	load := envconfig.LoadClientConfigProfileOptions{ConfigFileProfile: c.Temporal.Profile, EnvLookup: environment{c.Lookup, c.Environ}}
+	if c.Lookup.Get("TEMPORAL_PROFILE") != "" {
+		load.ConfigFileProfile = "" // the environment's wins
+	}
+	p, err := envconfig.LoadClientConfigProfile(load)
 	if err != nil {
 		return client.Options{}, fault.New(fault.Config, "read temporal.toml", "Correct the file or the profile's name.", "%w", err)
 	}
-	if c.Temporal.Address != "" {
-		p.Address = c.Temporal.Address
-	}
-	if c.Temporal.Namespace != "" {
-		p.Namespace = c.Temporal.Namespace
-	}
-	if v := c.Temporal.APIKeyEnv; v != "" {
-		key, err := c.Lookup.NonBlank(v)
-		if err != nil || key == "" {
-			return client.Options{}, fault.New(fault.Config, "read temporal.api_key_env", "Set the variable, or remove the key.", "the environment has no %s", v)
-		}
-		p.APIKey = key
-	}
-	if t := c.Temporal.TLS; t.Set {
-		p.TLS = &envconfig.ClientConfigTLS{Disabled: !t.Enabled, ServerName: t.ServerName}
-		p.TLS.ClientCertPath, p.TLS.ClientKeyPath, p.TLS.ServerCACertPath = c.beside(t.Cert), c.beside(t.Key), c.beside(t.CA)
+	if err := c.merge(&p); err != nil {
+		return client.Options{}, err
 	}
 	o, err := p.ToClientOptions(envconfig.ToClientOptionsRequest{})
 	if err != nil {
@@ -74,6 +68,41 @@ func (c Connection) Options() (client.Options, error) {
 	o.Logger = log.NewStructuredLogger(c.logger())
 	o.MetricsHandler, o.Plugins, o.Identity = c.Metrics, c.Plugins, c.Identity
 	return o, nil
+}
+
+// merge puts worker.yaml over the profile, but not over the environment.
+func (c Connection) merge(p *envconfig.ClientConfigProfile) error {
+	if c.Temporal.Address != "" {
+		p.Address = c.Temporal.Address
+	}
+	if c.Temporal.Namespace != "" {
+		p.Namespace = c.Temporal.Namespace
+	}
+	if v := c.Temporal.APIKeyEnv; v != "" {
+		key, err := c.Lookup.NonBlank(v)
+		if err != nil || key == "" {
+			return fault.New(fault.Config, "read temporal.api_key_env", "Set the variable, or remove the key.", "the environment has no %s", v)
+		}
+		p.APIKey = key
+	}
+	if strings.ContainsFunc(p.APIKey, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return fault.New(fault.Config, "read API key", "Set the key alone, without quotes, spaces or a line break.", "it holds a character that a key cannot have")
+	}
+	if t := c.Temporal.TLS; t.Set && !c.tlsInEnvironment() {
+		p.TLS = &envconfig.ClientConfigTLS{Disabled: !t.Enabled, ServerName: t.ServerName}
+		p.TLS.ClientCertPath, p.TLS.ClientKeyPath, p.TLS.ServerCACertPath = c.beside(t.Cert), c.beside(t.Key), c.beside(t.CA)
+	}
+	return nil
+}
+
+// tlsInEnvironment says whether the environment speaks of TLS at all.
+func (c Connection) tlsInEnvironment() bool {
+	for _, name := range []string{"", "_CLIENT_CERT_PATH", "_CLIENT_CERT_DATA", "_CLIENT_KEY_PATH", "_CLIENT_KEY_DATA", "_SERVER_CA_CERT_PATH", "_SERVER_CA_CERT_DATA", "_SERVER_NAME", "_DISABLE_HOST_VERIFICATION"} {
+		if c.Lookup.Get("TEMPORAL_TLS"+name) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func (c Connection) logger() *slog.Logger {
@@ -137,16 +166,27 @@ func attempt(ctx context.Context, o client.Options) (client.Client, error) {
 }
 
 func final(err error) bool {
-	if _, missing := errors.AsType[*serviceerror.NamespaceNotFound](err); missing {
-		return true
-	}
-	switch status.Code(err) {
+	switch code(err) {
 	case codes.Unauthenticated, codes.PermissionDenied, codes.NotFound, codes.InvalidArgument:
 		return true
 	default:
-		_, denied := errors.AsType[*serviceerror.PermissionDenied](err)
-		return denied
+		return false
 	}
+}
+
+// code returns the gRPC code of an error, which the SDK's own types hide from
+// grpc/status.
+func code(err error) codes.Code {
+	if e, ok := errors.AsType[serviceerror.ServiceError](err); ok {
+		return e.Status().Code()
+	}
+	if e, ok := errors.AsType[interface {
+		error
+		GRPCStatus() *status.Status
+	}](err); ok {
+		return e.GRPCStatus().Code()
+	}
+	return codes.Unknown
 }
 
 func unreachable(o client.Options, err error) error {
@@ -157,13 +197,28 @@ func unreachable(o client.Options, err error) error {
 	if final(err) {
 		return fault.New(fault.Config, op, "Check the API key, the certificate and the namespace.", "%w", err)
 	}
-	hint := "Start a stack with holodeck dev, or correct temporal.address."
-	cause := fmt.Errorf("%w", errNoAnswer)
-	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
-		hint, cause = "Set temporal.tls.ca to the authority that signed it.", certificate
+	e := fault.New(fault.Execution, op, "Start a stack with holodeck dev, or correct temporal.address.", "%w", errNoAnswer)
+	cause := handshake(o)
+	if certificate, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok {
+		e.Err, e.Hint = certificate, "Set temporal.tls.ca to the authority that signed it, or temporal.tls.server_name to the name it is for."
 	}
-	return &fault.Error{Kind: fault.Execution, Op: op, Err: cause, Hint: hint}
+	if _, ok := errors.AsType[tls.RecordHeaderError](cause); ok {
+		e.Err, e.Hint = errors.New("the server does not speak TLS"), "Set temporal.tls: false, or correct temporal.address."
+	}
+	return e
+}
+
+// handshake tries the TLS handshake alone: gRPC tells its error as text only.
+func handshake(o client.Options) error {
+	if o.ConnectionOptions.TLS == nil {
+		return nil
+	}
+	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: 2 * time.Second}, Config: o.ConnectionOptions.TLS}
+	conn, err := d.Dial("tcp", o.HostPort)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
 // environment adapts a Lookup to what the SDK's envconfig asks for.

@@ -95,14 +95,25 @@ func buildID(cfg *config.Worker, configData []byte) (string, error) {
 		return "", fmt.Errorf("digest the binary for deployment.build_id: %w", err)
 	}
 	_, _ = h.Write(configData)
+	part := func(name string, data []byte) {
+		fmt.Fprintf(h, "%s %d\n", name, len(data))
+		_, _ = h.Write(data)
+	}
 	for _, n := range cfg.Nodes {
 		for _, name := range []string{n.Edge.Agent, n.Gate.Schema} {
 			data, err := cfg.Home.Read(name)
 			if err != nil {
 				return "", fmt.Errorf("digest %s for deployment.build_id: %w", name, err)
 			}
-			fmt.Fprintf(h, "%s %d\n", name, len(data))
-			_, _ = h.Write(data)
+			part(name, data)
+		}
+		// What the agent's file names counts, too. Its variables do not: a new
+		// key is not a new build. One that must be a number is no text here,
+		// and then the agent's own file has to do.
+		anything := func(string) (string, bool) { return "", true }
+		if a, err := config.LoadAgent(cfg.Home, n.Edge.Agent, anything); err == nil {
+			part("instructions", []byte(a.System))
+			part("response_format", a.Schema)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
