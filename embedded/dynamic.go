@@ -94,12 +94,12 @@ func dynamicEntry(entry string) (dynamicconfig.StaticClient, error) {
 		return nil, fault.New(fault.Config, op, "Write KEY=VALUE, the value as JSON.", "the key %q cannot be read: %v", key, err)
 	}
 	loaded := dynamicconfig.LoadYamlFile(fmt.Appendf(nil, `{%s: [{"value": %s}]}`, quoted, raw))
-	for _, w := range append(loaded.Warnings, loaded.Errors...) {
-		if strings.HasPrefix(w.Error(), "unregistered key") {
+	if complaints := append(loaded.Warnings, loaded.Errors...); len(complaints) > 0 {
+		if strings.HasPrefix(complaints[0].Error(), "unregistered key") {
 			return nil, fault.New(fault.Config, op, nearestOr(key, dynamicKeyList(), "Look for the name in the server's documentation."), "the server has no setting %s", key)
 		}
-		cause := w
-		if inner := errors.Unwrap(w); inner != nil {
+		cause := complaints[0]
+		if inner := errors.Unwrap(cause); inner != nil {
 			cause = inner
 		}
 		return nil, fault.New(fault.Config, op, "Give the type of value the setting has.", "%s cannot be %s: %v", key, raw, cause)

@@ -91,8 +91,7 @@ func (p replay) Generate(ctx context.Context, r Request) (Response, error) {
 	if err != nil {
 		return Response{}, fault.New(fault.Config, "read "+name, "Record it again.", "it is damaged: %w", err)
 	}
-	a := saved.Response
-	return Response{Text: a.Text, Model: a.Model, Finish: a.Finish, Usage: a.Usage}, nil
+	return Response(saved.Response), nil
 }
 
 // Recorder wraps a client and keeps every answer in a folder for a replay
@@ -116,7 +115,7 @@ func (c recorder) Generate(ctx context.Context, r Request) (Response, error) {
 		return a, err
 	}
 	q := record(r)
-	data, err := json.MarshalIndent(recording{q, recordedResponse{a.Text, a.Model, a.Finish, a.Usage}}, "", "  ")
+	data, err := json.MarshalIndent(recording{q, recordedResponse(a)}, "", "  ")
 	if err != nil {
 		return a, err
 	}

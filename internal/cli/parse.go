@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
@@ -156,9 +155,7 @@ type parseJob struct {
 	dir      string
 	parser   *parse.Parser
 	many     bool
-
-	mu     sync.Mutex
-	failed int
+	failed   int // counted by print alone
 }
 
 // parsed is one finished document.
