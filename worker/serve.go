@@ -110,7 +110,7 @@ func buildID(cfg *config.Worker, configData []byte) (string, error) {
 		// What the agent's file names counts, too. Its variables do not: a new
 		// key is not a new build. One that must be a number is no text here,
 		// and then the agent's own file has to do.
-		anything := func(string) (string, bool) { return "", true }
+		anything := func(name string) (string, bool) { return name, true }
 		if a, err := config.LoadAgent(cfg.Home, n.Edge.Agent, anything); err == nil {
 			part("instructions", []byte(a.System))
 			part("response_format", a.Schema)
