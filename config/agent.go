@@ -39,6 +39,7 @@ type Agent struct {
 	System   string   `yaml:"-"` // the instructions' text
 	Schema   []byte   `yaml:"-"` // the response format as JSON
 	Text     []byte   `yaml:"-"` // the file's own bytes, before expansion
+	Sources  []string `yaml:"-"` // the files that were read, relative to the configuration's folder
 	Warnings []string `yaml:"-"`
 }
 
@@ -178,11 +179,11 @@ func LoadAgent(home Home, name string, env Lookup) (*Agent, error) {
 	if faults != nil {
 		return nil, &fault.Error{Kind: fault.Config, Err: faults}
 	}
-	a := &Agent{File: show, Text: data}
+	a := &Agent{File: show, Text: data, Sources: []string{path.Clean(filepath.ToSlash(name))}}
 	d := strict.Decode(show, []byte(text), a)
 	a.Warnings = d.Warnings()
 	a.check(d)
-	a.load(d, home, path.Dir(filepath.ToSlash(name)))
+	a.load(d, home)
 	if d.Faults() != nil {
 		return nil, &fault.Error{Kind: fault.Config, Err: d.Faults()}
 	}
@@ -251,25 +252,25 @@ func (a *Agent) check(d *strict.Decoder) {
 }
 
 // load reads the files that the agent names, relative to its own folder.
-func (a *Agent) load(d *strict.Decoder, home Home, dir string) {
+func (a *Agent) load(d *strict.Decoder, home Home) {
 	a.System = a.Instructions.Inline
 	if f := a.Instructions.File; f != "" {
-		a.System = frontmatter(string(readBeside(d, home, dir, "instructions.file", f)))
+		a.System = frontmatter(string(a.readBeside(d, home, "instructions.file", f)))
 		if strings.TrimSpace(a.System) == "" && !d.Has("instructions.file") {
 			d.AddField("instructions.file", "is empty")
 		}
 	}
 	a.Schema = a.ResponseFormat.Inline
 	if f := a.ResponseFormat.File; f != "" {
-		a.Schema = readBeside(d, home, dir, "response_format", f)
+		a.Schema = a.readBeside(d, home, "response_format", f)
 	}
 	if a.Schema != nil && !isObject(a.Schema) && !d.Has("response_format") {
 		d.AddField("response_format", "must be a JSON Schema object")
 	}
 }
 
-func readBeside(d *strict.Decoder, home Home, dir, field, name string) []byte {
-	inHome := path.Join(dir, filepath.ToSlash(name))
+func (a *Agent) readBeside(d *strict.Decoder, home Home, field, name string) []byte {
+	inHome := path.Join(path.Dir(a.Sources[0]), filepath.ToSlash(name))
 	if !filepath.IsLocal(inHome) || filepath.IsAbs(name) {
 		d.AddField(field, fmt.Sprintf("%q leaves the folder of %s; move it inside", name, home.File))
 		return nil
@@ -278,6 +279,7 @@ func readBeside(d *strict.Decoder, home Home, dir, field, name string) []byte {
 	if err != nil {
 		d.AddField(field, fmt.Sprintf("read %s: %v", home.Show(inHome), fault.Cause(err)))
 	}
+	a.Sources = append(a.Sources, inHome)
 	return data
 }
 

@@ -38,6 +38,7 @@ func (a *Activities) bindNode(n config.Node, o Options) (*node, []error) {
 	if err != nil {
 		return nil, append(errs, err)
 	}
+	a.sources = append(a.sources, append(cfg.Sources, n.Gate.Schema)...)
 	for _, w := range cfg.Warnings { // nodes may share an agent, and a configuration may be bound again
 		if !slices.Contains(a.cfg.Warnings, w) {
 			a.cfg.Warnings = append(a.cfg.Warnings, w)

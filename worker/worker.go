@@ -52,6 +52,7 @@ type Activities struct {
 	parser  *parse.Parser
 	files   *file.Source
 	nodes   []*node
+	sources []string // what the nodes were read from
 	limits  limits
 	parsing chan struct{} // slots
 	calling chan struct{}
@@ -104,6 +105,10 @@ func (a *Activities) Names() []string {
 	slices.Sort(names)
 	return append([]string{payload.ParseDocument}, names...)
 }
+
+// Sources returns the files that the nodes were read from, relative to the
+// configuration's folder: agents, what they name, gates.
+func (a *Activities) Sources() []string { return slices.Clone(a.sources) }
 
 // Models returns which model each node calls, as "provider:name" by node id.
 func (a *Activities) Models() map[string]string {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,9 +74,11 @@ func (t *tool) watchConfig(ctx context.Context, s *stack) (*watcher, error) {
 	if s.cfg == nil {
 		return nil, nil
 	}
-	dirs, err := foldersBelow(s.cfg.Home.Dir)
-	if err != nil {
-		return nil, err
+	dirs := []string{s.cfg.Home.Dir}
+	for _, name := range s.activities[0].Sources() { // the user's own come first
+		if dir := filepath.Dir(filepath.Join(s.cfg.Home.Dir, name)); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
 	}
 	return watchFolders(ctx, dirs, isConfiguration, func() {
 		next := *s
@@ -117,7 +120,7 @@ func foldersBelow(dir string) ([]string, error) {
 			return filepath.SkipDir
 		}
 		if len(dirs) == maxFolders {
-			return fault.New(fault.Config, "watch "+dir, "Put worker.yaml into a folder of its own.", "there are more than %d folders below it", maxFolders)
+			return fault.New(fault.Config, "watch "+dir, "Run in the folder of the program.", "there are more than %d folders below it", maxFolders)
 		}
 		dirs = append(dirs, name)
 		return nil
