@@ -46,30 +46,30 @@ func applies(ref payload.FileInput, kind string) error {
 
 // Oversize is the Details of a PayloadsTooLarge fault of [Parser.Parse].
 type Oversize struct {
-	AtLeast    int64  `json:"at_least"`   // bytes in JSON when the reader stopped
-	Limit      int64  `json:"limit"`      // bytes allowed
-	Fix        string `json:"fix"`        // the option that helps: pages, sheet, range, or storage
-	Suggestion string `json:"suggestion"` // a value for it that fits; empty if none is known
+	AtLeast    int64    `json:"size"`       // bytes in JSON when the reader stopped
+	Limit      int64    `json:"limit"`      // bytes allowed
+	Fix        []string `json:"fix"`        // what helps: pages, sheet or range, else shorten
+	Suggestion string   `json:"suggestion"` // a value for it that fits; empty if none is known
 }
 
 func tooLarge(op string, ref payload.FileInput, meta payload.Metadata, e *markdown.TooLong) error {
-	d := Oversize{AtLeast: e.Size, Limit: e.Limit, Fix: "storage"}
-	hint := "Give a shorter document, or set storage.url so that large results are kept outside of history."
+	d := Oversize{AtLeast: e.Size, Limit: e.Limit, Fix: []string{"shorten"}}
+	hint := "Give a shorter document, or split it."
 	switch {
 	case e.Unit != "" && len(e.Pages) > 0:
-		d.Fix, d.Suggestion = "pages", ranges(e.Pages, "-")
+		d.Fix, d.Suggestion = []string{"pages"}, ranges(e.Pages, "-")
 		hint = fmt.Sprintf("Ask for fewer pages: pages %s fit.", ranges(e.Pages, "–"))
 		if len(e.Pages) == 1 {
 			hint = fmt.Sprintf("Ask for fewer pages: page %d fits.", e.Pages[0])
 		}
 	case len(e.Done) > 0 && ref.Sheet == "":
-		d.Fix, d.Suggestion = "sheet", e.Done[0]
+		d.Fix, d.Suggestion = []string{"sheet"}, e.Done[0]
 		hint = fmt.Sprintf("Ask for one sheet at a time: sheet %s.", quoted(e.Done))
 		if len(e.Done) == 1 {
 			hint = fmt.Sprintf("Ask for one sheet at a time: sheet %q fits.", e.Done[0])
 		}
 	case e.Rows > 0:
-		d.Fix, d.Suggestion = "range", rowRange(ref.Range, e)
+		d.Fix, d.Suggestion = []string{"range"}, rowRange(ref.Range, e)
 		hint = fmt.Sprintf("Ask for fewer rows: rows %d–%d fit: range %s", e.First, e.Rows, d.Suggestion)
 		if meta.Type == "excel" && e.Sheet != "" && len(meta.Sheets) > 1 && ref.Sheet == "" {
 			hint += fmt.Sprintf(" of sheet %q", e.Sheet)
