@@ -294,22 +294,36 @@ func TestTheForcedToolsInputIsTheAnswer(t *testing.T) {
 
 // The properties' order is the order in which a model answers: reasons before
 // conclusions.
-func TestTheForcedToolKeepsTheOrderOfProperties(t *testing.T) {
+func TestTheOrderOfPropertiesTravels(t *testing.T) {
 	t.Parallel()
-	var raw string
-	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		data, _ := io.ReadAll(r.Body)
-		raw = string(data)
-		says(200, dialects()[2].success)(w, r)
-	}))
-	defer p.Close()
-	r := question()
-	r.Schema = json.RawMessage(`{"type":"object","properties":{"why":{"type":"string"},"answer":{"type":"string"}},"oneOf":[{"required":["why"]},{"required":["answer"]}]}`)
-	if _, err := client(t, dialects()[2].spec(p.URL)).Generate(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(raw, `{"why":{"type":"string"},"answer":{"type":"string"}}`) || strings.Contains(raw, "oneOf") {
-		t.Errorf("the request is %s", raw)
+	const properties = `{"why":{"description":"<first>","type":"string"},"answer":{"type":"object","properties":{"z":{"enum":[9007199254740993]},"a":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["z","a"],"additionalProperties":false}}`
+	const closed = `{"type":"object","properties":` + properties + `,"required":["why","answer"],"additionalProperties":false}`
+	const combined = `{"type":"object","properties":` + properties + `,"oneOf":[{"required":["why"]},{"required":["answer"]}]}`
+	for name, c := range map[string]struct {
+		d      dialect
+		schema string
+	}{
+		"openai": {dialects()[0], closed}, "anthropic": {dialects()[2], closed}, "anthropic's tool": {dialects()[2], combined}, "ollama": {dialects()[3], closed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var body string
+			p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				data, _ := io.ReadAll(r.Body)
+				body = string(data)
+				says(200, c.d.success)(w, r)
+			}))
+			defer p.Close()
+			r := question()
+			r.Schema = json.RawMessage(c.schema)
+			if _, err := client(t, c.d.spec(p.URL)).Generate(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			body = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(body)
+			if !strings.Contains(body, properties) || strings.Contains(body, "oneOf") {
+				t.Errorf("the request is %s", body)
+			}
+		})
 	}
 }
 

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -131,7 +133,57 @@ func anthropicReduce(schema json.RawMessage) (map[string]any, bool) {
 			fits = fits && closeObject(s)
 		}
 	})
-	return doc, fits
+	if !fits {
+		return nil, false
+	}
+	var source map[string]json.RawMessage
+	_ = json.Unmarshal(schema, &source) // as doc above
+	for key, v := range doc {
+		if raw, has := source[key]; has {
+			doc[key] = inOrder(raw, v)
+		}
+	}
+	return doc, true
+}
+
+// inOrder prints a reduced schema with the keys in the order of the original,
+// and its leaves by their own bytes: a model answers in the order of the
+// properties, and digits must not pass through a float.
+func inOrder(original json.RawMessage, reduced any) json.RawMessage {
+	switch reduced := reduced.(type) {
+	case map[string]any:
+		out := &object{}
+		d := json.NewDecoder(bytes.NewReader(original))
+		_, _ = d.Token() // the brace
+		for d.More() {
+			key, _ := d.Token()
+			var value json.RawMessage
+			if d.Decode(&value) != nil {
+				break
+			}
+			name, _ := key.(string)
+			if v, kept := reduced[name]; kept {
+				out.set([]string{name}, inOrder(value, v))
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(reduced)) {
+			if _, has := out.values[name]; !has {
+				out.set([]string{name}, mustJSON(reduced[name]))
+			}
+		}
+		return json.RawMessage(out.String())
+	case []any:
+		var items []json.RawMessage
+		if json.Unmarshal(original, &items) != nil || len(items) != len(reduced) {
+			return mustJSON(reduced)
+		}
+		for i := range items {
+			items[i] = inOrder(items[i], reduced[i])
+		}
+		return mustJSON(items)
+	default:
+		return original
+	}
 }
 
 // closeObject closes an object schema; false if it is a map of names that are

@@ -13,7 +13,8 @@ import (
 
 // Plugin gives a client, and every worker made from it, the activities of a
 // configuration. Pass it once, to client.Options.Plugins; or to
-// worker.Options.Plugins for one worker alone.
+// worker.Options.Plugins for one worker alone: then it does not see the client,
+// and a result is measured without the client's codec and external storage.
 type Plugin struct {
 	*temporal.SimplePlugin
 	activities *Activities
@@ -25,7 +26,7 @@ type Plugin struct {
 //
 // The plugin adds to the client what is not set yet: a converter that does
 // not escape HTML, and tracing when o.Tracer is set. The user's codec,
-// converter and interceptors stay.
+// converter, external storage and interceptors stay.
 func NewPlugin(cfg *config.Worker, o Options) (*Plugin, error) {
 	a, err := NewActivities(cfg, o)
 	if err != nil {
@@ -42,7 +43,6 @@ func (a *Activities) Plugin() (*Plugin, error) {
 			if o.ClientOptions.DataConverter == nil {
 				o.ClientOptions.DataConverter = DataConverter()
 			}
-			a.limits.use(o.ClientOptions.DataConverter)
 			return nil
 		},
 		RunContextBefore: func(_ context.Context, o temporal.SimplePluginRunContextBeforeOptions) error {
@@ -64,6 +64,13 @@ func (a *Activities) Plugin() (*Plugin, error) {
 		return nil, err
 	}
 	return &Plugin{simple, a}, nil
+}
+
+// NewClient implements client.Plugin: it looks at the options when they are
+// final, whatever plugins come after this one.
+func (p *Plugin) NewClient(ctx context.Context, o client.PluginNewClientOptions, next func(context.Context, client.PluginNewClientOptions) error) error {
+	p.activities.limits.use(o.ClientOptions)
+	return p.SimplePlugin.NewClient(ctx, o, next)
 }
 
 // Activities returns what the plugin registers.

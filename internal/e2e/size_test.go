@@ -2,7 +2,9 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -152,8 +154,69 @@ func (doubling) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return out, nil
 }
 
-// own is a worker of a user's own: their client, their codec, our plugin.
-func own(t *testing.T, url string, dir string) place {
+// shelf is an external storage of a user's own, in memory.
+type shelf struct {
+	mu    sync.Mutex
+	items []*commonpb.Payload
+}
+
+// Name implements converter.StorageDriver.
+func (s *shelf) Name() string { return "shelf" }
+
+// Type implements converter.StorageDriver.
+func (s *shelf) Type() string { return "shelf" }
+
+// Store implements converter.StorageDriver.
+func (s *shelf) Store(_ converter.StorageDriverStoreContext, in []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	claims := make([]converter.StorageDriverClaim, len(in))
+	for i, p := range in {
+		claims[i].ClaimData = map[string]string{"at": strconv.Itoa(len(s.items))}
+		s.items = append(s.items, p)
+	}
+	return claims, nil
+}
+
+// Retrieve implements converter.StorageDriver.
+func (s *shelf) Retrieve(_ converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]*commonpb.Payload, len(claims))
+	for i, c := range claims {
+		at, err := strconv.Atoi(c.ClaimData["at"])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = s.items[at]
+	}
+	return out, nil
+}
+
+func TestTheGuardLeavesToExternalStorageWhatItTakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the embedded server; run without -short")
+	}
+	dir := t.TempDir()
+	put(t, dir, "big.txt", []byte(strings.Repeat("A line of words.\n\n", limit*2/18)))
+	store := &shelf{}
+	p := own(t, "", dir, func(o *client.Options) {
+		o.ExternalStorage = converter.ExternalStorage{Drivers: []converter.StorageDriver{store}}
+	})
+	run := p.start(t, "read", payload.FileInput{Path: "big.txt"})
+	var n int
+	if err := run.Get(t.Context(), &n); err != nil || n < limit*3/2 || len(store.items) == 0 {
+		t.Errorf("read %d bytes, %v, with %d payloads stored", n, err, len(store.items))
+	}
+}
+
+// doubled gives a client the codec of the user's.
+func doubled(o *client.Options) {
+	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), doubling{})
+}
+
+// own is a worker of a user's own: their client, our plugin.
+func own(t *testing.T, url string, dir string, change func(*client.Options)) place {
 	t.Helper()
 	cfg := &config.Worker{}
 	var plugin *worker.Plugin
@@ -170,7 +233,7 @@ func own(t *testing.T, url string, dir string) place {
 		if plugin, err = worker.NewPlugin(cfg, worker.Options{Parser: parser}); err != nil {
 			t.Fatal(err)
 		}
-		o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), doubling{})
+		change(o)
 		o.Plugins = []client.Plugin{plugin}
 	})
 	w := sdkworker.New(p.Client, p.queue, sdkworker.Options{})
@@ -188,7 +251,7 @@ func TestAPluginWithoutNodesServesDocuments(t *testing.T) {
 	}
 	dir := t.TempDir()
 	put(t, dir, "note.txt", []byte("A few words."))
-	p := own(t, "", dir)
+	p := own(t, "", dir, doubled)
 	run := p.start(t, "read", payload.FileInput{Path: "note.txt"})
 	var n int
 	if err := run.Get(t.Context(), &n); err != nil || n < 12 {
@@ -208,7 +271,7 @@ func TestTheGuardMeasuresBehindTheUsersCodec(t *testing.T) {
 	model := speak(t, completes(string(object)))
 	dir := folder(t, model.URL)
 	put(t, dir, "big.txt", []byte(strings.Repeat("A line of words.\n\n", limit*6/10/18)))
-	p := own(t, model.URL, dir)
+	p := own(t, model.URL, dir, doubled)
 	run := p.start(t, "ask", payload.AgentInput{Message: "?"})
 	if err := run.Get(t.Context(), nil); err == nil {
 		t.Fatal("the workflow succeeded")
