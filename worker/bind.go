@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"net"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,10 +121,7 @@ func modelSpec(cfg *config.Agent, home config.Home, o Options) (model.Spec, erro
 		}
 	}
 	if s.Endpoint == "" && s.Provider == "ollama" {
-		s.Endpoint = o.Lookup.Get("OLLAMA_HOST")
-		if s.Endpoint != "" && !strings.Contains(s.Endpoint, "://") {
-			s.Endpoint = "http://" + s.Endpoint
-		}
+		s.Endpoint = ollamaHost(o.Lookup.Get("OLLAMA_HOST"))
 	}
 	if v := model.KeyVariable(s.Provider); s.APIKey == "" && v != "" {
 		s.APIKey = o.Lookup.Get(v)
@@ -131,6 +130,19 @@ func modelSpec(cfg *config.Agent, home config.Home, o Options) (model.Spec, erro
 		s.Rules = rules(m.Rules)
 	}
 	return s, nil
+}
+
+// ollamaHost reads OLLAMA_HOST as Ollama does: host, host:port or a URL; the
+// port is 11434 unless a scheme says another.
+func ollamaHost(v string) string {
+	if v == "" || strings.Contains(v, "://") {
+		return v
+	}
+	if u, err := url.Parse("http://" + v); err == nil && u.Port() == "" {
+		u.Host = net.JoinHostPort(u.Hostname(), "11434")
+		return u.String()
+	}
+	return "http://" + v
 }
 
 func recordings(dir string, home config.Home, agentFile string) string {

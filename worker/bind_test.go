@@ -173,3 +173,27 @@ func TestWarningsAreSaidOnce(t *testing.T) {
 		t.Errorf("warnings are %q", cfg.Warnings)
 	}
 }
+
+func TestOllamaIsFoundWhereItsVariableSays(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"": "http://127.0.0.1:11434", "box": "http://box:11434", "box:80": "http://box:80", "127.0.0.1": "http://127.0.0.1:11434",
+		"http://box": "http://box", "https://box:1/": "https://box:1", "[::1]": "http://[::1]:11434",
+	} {
+		seen := ""
+		a, err := bind(t, folder(map[string]string{"agents/count.yaml": agentFile("{provider: ollama, name: m}")}), worker.Options{
+			Lookup: func(name string) (string, bool) { return value, name == "OLLAMA_HOST" },
+			HTTP: transport(func(r *http.Request) (*http.Response, error) {
+				seen = strings.TrimSuffix(r.URL.String(), "/api/chat")
+				return answer(r, 500, ""), nil
+			}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = environment(t, a).ExecuteActivity("count", payload.AgentInput{Message: "?"})
+		if seen != want {
+			t.Errorf("OLLAMA_HOST=%q calls %s, want %s", value, seen, want)
+		}
+	}
+}
