@@ -105,6 +105,8 @@ async def main():
             print(cause.type, cause.non_retryable, cause.details[0]["faults"])
 
 asyncio.run(main())
+sys.stdout.flush()
+os._exit(0)  # as in the sample
 `
 
 func TestAWrongKeyFromPythonFailsAtOnce(t *testing.T) {
