@@ -76,7 +76,8 @@ func (p *plan) claims() []claim {
 	if p.Metrics {
 		c = append(c, claim{"--metrics-port", loopback, p.MetricsPort, &held.metrics})
 	}
-	return append(c,
+	return append(
+		c,
 		claim{"history", loopback, Port{}, &held.history},
 		claim{"matching", loopback, Port{}, &held.matching},
 		claim{"worker", loopback, Port{}, &held.worker},

@@ -54,7 +54,8 @@ func (s *Server) startServices(ctx context.Context, p *plan) error {
 	if err := p.held.http.Close(); err != nil {
 		return fmt.Errorf("hand over %s: %w", s.ports.http, err)
 	}
-	server, err := temporal.NewServerFx(sv.module(),
+	server, err := temporal.NewServerFx(
+		sv.module(),
 		temporal.WithConfig(cfg),
 		temporal.ForServices(temporal.DefaultServices),
 		temporal.WithStaticHosts(p.hosts()),
@@ -146,7 +147,8 @@ func (sv *services) system(p temporal.ServiceProviderParamsCommon) (temporal.Ser
 }
 
 func (sv *services) service(p temporal.ServiceProviderParamsCommon, name primitives.ServiceName, l net.Listener, options ...fx.Option) *fx.App {
-	return fx.New(append(options,
+	return fx.New(append(
+		options,
 		p.GetCommonServiceOptions(name),
 		fx.Decorate(func() net.Listener { return l }),
 		fx.Decorate(sv.leftovers.keepClients, sv.leftovers.keepConnections),

@@ -150,7 +150,8 @@ func TestAnOlderFileIsCopiedAndMigrated(t *testing.T) {
 	halt()
 	stop(t, s)
 	// As a server of schema 0.6 left it, with a table of 0.4 that is no more.
-	edit(t, file,
+	edit(
+		t, file,
 		"DROP TABLE current_chasm_executions", "DROP TABLE tasks_v2", "DROP TABLE task_queues_v2", "DROP TABLE chasm_node_maps",
 		"ALTER TABLE current_executions DROP COLUMN data", "ALTER TABLE current_executions DROP COLUMN data_encoding",
 		"DROP INDEX by_temporal_bool_01", "ALTER TABLE executions_visibility DROP COLUMN TemporalBool01",

@@ -91,26 +91,34 @@ type dialect struct {
 
 func dialects() []dialect {
 	return []dialect{
-		{"openai", func(url string) model.Spec {
-			return model.Spec{Provider: "openai", Name: "gpt-4o-mini", Endpoint: url + "/v1", APIKey: secret}
-		},
+		{
+			"openai", func(url string) model.Spec {
+				return model.Spec{Provider: "openai", Name: "gpt-4o-mini", Endpoint: url + "/v1", APIKey: secret}
+			},
 			`{"id":"c1","object":"chat.completion","model":"gpt-4o-mini-2024","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"{\"n\":1}","refusal":null}}],"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":8}}}`,
-			`{"id":"c1","model":"m","choices":[{"index":0,"finish_reason":"length","message":{"role":"assistant","content":"{\"n\":"}}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`},
-		{"azure_openai", func(url string) model.Spec {
-			return model.Spec{Provider: "azure_openai", Name: "my-deployment", Endpoint: url, APIKey: secret, APIVersion: "2024-10-21"}
+			`{"id":"c1","model":"m","choices":[{"index":0,"finish_reason":"length","message":{"role":"assistant","content":"{\"n\":"}}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`,
 		},
+		{
+			"azure_openai", func(url string) model.Spec {
+				return model.Spec{Provider: "azure_openai", Name: "my-deployment", Endpoint: url, APIKey: secret, APIVersion: "2024-10-21"}
+			},
 			`{"id":"c1","object":"chat.completion","model":"gpt-4o-mini-2024","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"{\"n\":1}"}}],"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":8}}}`,
-			`{"id":"c1","model":"m","choices":[{"index":0,"finish_reason":"length","message":{"role":"assistant","content":"{\"n\":"}}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`},
-		{"anthropic", func(url string) model.Spec {
-			return model.Spec{Provider: "anthropic", Name: "claude-sonnet-4-5", Endpoint: url, APIKey: secret}
+			`{"id":"c1","model":"m","choices":[{"index":0,"finish_reason":"length","message":{"role":"assistant","content":"{\"n\":"}}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`,
 		},
+		{
+			"anthropic", func(url string) model.Spec {
+				return model.Spec{Provider: "anthropic", Name: "claude-sonnet-4-5", Endpoint: url, APIKey: secret}
+			},
 			`{"id":"m1","type":"message","role":"assistant","model":"claude-sonnet-4-5-20250929","content":[{"type":"text","text":"{\"n\":1}"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":2,"output_tokens":3,"cache_creation_input_tokens":2,"cache_read_input_tokens":8}}`,
-			`{"id":"m1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"{\"n\":"}],"stop_reason":"max_tokens","usage":{"input_tokens":1,"output_tokens":2}}`},
-		{"ollama", func(url string) model.Spec {
-			return model.Spec{Provider: "ollama", Name: "llama3.2", Endpoint: url, APIKey: secret}
+			`{"id":"m1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"{\"n\":"}],"stop_reason":"max_tokens","usage":{"input_tokens":1,"output_tokens":2}}`,
 		},
+		{
+			"ollama", func(url string) model.Spec {
+				return model.Spec{Provider: "ollama", Name: "llama3.2", Endpoint: url, APIKey: secret}
+			},
 			`{"model":"llama3.2","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"{\"n\":1}"},"done":true,"done_reason":"stop","prompt_eval_count":12,"eval_count":3}`,
-			`{"model":"m","message":{"role":"assistant","content":"{\"n\":"},"done":true,"done_reason":"length","prompt_eval_count":1,"eval_count":2}`},
+			`{"model":"m","message":{"role":"assistant","content":"{\"n\":"},"done":true,"done_reason":"length","prompt_eval_count":1,"eval_count":2}`,
+		},
 	}
 }
 
@@ -192,28 +200,32 @@ func TestRequestsAreWhatTheProtocolAsks(t *testing.T) {
 		{
 			"a server compatible with openai gets max_tokens",
 			model.Spec{Provider: "openai", Name: "qwen", Endpoint: "/v1/", APIKey: secret, MaxTokens: 77},
-			dialects()[0].success, "/v1/chat/completions", "", [2]string{"Authorization", "Bearer " + secret},
+			dialects()[0].success, "/v1/chat/completions", "",
+			[2]string{"Authorization", "Bearer " + secret},
 			`{"model":"qwen","messages":[{"role":"system","content":"Count."},{"role":"user","content":"How many < 2?"}],"max_tokens":77,"temperature":0.3,
 			  "response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":` + strictSchema + `}}}`,
 		},
 		{
 			"azure by deployment",
 			model.Spec{Provider: "azure_openai", Name: "my dep", APIKey: secret, APIVersion: "2024-10-21", Temperature: new(float64), TopP: &half},
-			dialects()[0].success, "/openai/deployments/my%20dep/chat/completions", "api-version=2024-10-21", [2]string{"Api-Key", secret},
+			dialects()[0].success, "/openai/deployments/my%20dep/chat/completions", "api-version=2024-10-21",
+			[2]string{"Api-Key", secret},
 			`{"model":"my dep","messages":[{"role":"system","content":"Count."},{"role":"user","content":"How many < 2?"}],"max_completion_tokens":1000,"temperature":0,"top_p":0.5,
 			  "response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":` + strictSchema + `}}}`,
 		},
 		{
 			"azure's v1 API, and a reasoning model keeps its own temperature",
 			model.Spec{Provider: "azure_openai", Name: "gpt-5-mini", Endpoint: "/openai/v1/", APIKey: secret},
-			dialects()[0].success, "/openai/v1/chat/completions", "", [2]string{"Api-Key", secret},
+			dialects()[0].success, "/openai/v1/chat/completions", "",
+			[2]string{"Api-Key", secret},
 			`{"model":"gpt-5-mini","messages":[{"role":"system","content":"Count."},{"role":"user","content":"How many < 2?"}],"max_completion_tokens":1000,
 			  "response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":` + strictSchema + `}}}`,
 		},
 		{
 			"anthropic's structured output",
 			model.Spec{Provider: "anthropic", Name: "claude-sonnet-4-5", Endpoint: "/v1", APIKey: secret, MaxTokens: 64000},
-			dialects()[2].success, "/v1/messages", "", [2]string{"X-Api-Key", secret},
+			dialects()[2].success, "/v1/messages", "",
+			[2]string{"X-Api-Key", secret},
 			`{"model":"claude-sonnet-4-5","max_tokens":64000,"temperature":0.3,"system":[{"type":"text","text":"Count."}],
 			  "messages":[{"role":"user","content":[{"type":"text","text":"How many < 2?"}]}],
 			  "output_config":{"format":{"type":"json_schema","schema":` + strictSchema + `}}}`,
@@ -221,7 +233,8 @@ func TestRequestsAreWhatTheProtocolAsks(t *testing.T) {
 		{
 			"anthropic's forced tool for a model without structured output",
 			model.Spec{Provider: "anthropic", Name: "claude-3-haiku-20240307", APIKey: secret, TopP: &half},
-			dialects()[2].success, "/v1/messages", "", [2]string{"X-Api-Key", secret},
+			dialects()[2].success, "/v1/messages", "",
+			[2]string{"X-Api-Key", secret},
 			`{"model":"claude-3-haiku-20240307","max_tokens":1000,"top_p":0.5,"system":[{"type":"text","text":"Count."}],
 			  "messages":[{"role":"user","content":[{"type":"text","text":"How many < 2?"}]}],
 			  "tools":[{"name":"answer","input_schema":` + strictSchema + `}],"tool_choice":{"type":"tool","name":"answer"}}`,
@@ -229,7 +242,8 @@ func TestRequestsAreWhatTheProtocolAsks(t *testing.T) {
 		{
 			"ollama",
 			model.Spec{Provider: "ollama", Name: "llama3.2", Endpoint: "/v1", MaxTokens: 5, TopP: &half},
-			dialects()[3].success, "/api/chat", "", [2]string{"Content-Type", "application/json"},
+			dialects()[3].success, "/api/chat", "",
+			[2]string{"Content-Type", "application/json"},
 			`{"model":"llama3.2","messages":[{"role":"system","content":"Count."},{"role":"user","content":"How many < 2?"}],"stream":false,"format":` + strictSchema + `,
 			  "options":{"temperature":0.3,"num_predict":5,"top_p":0.5}}`,
 		},
