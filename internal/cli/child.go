@@ -136,6 +136,7 @@ func endGroup(cmd *exec.Cmd, ended <-chan error) {
 	signalGroup(cmd, os.Interrupt)
 	select {
 	case <-ended:
+		signalGroup(cmd, os.Kill) // what it started may have stayed
 	case <-time.After(childGrace):
 		signalGroup(cmd, os.Kill)
 		<-ended

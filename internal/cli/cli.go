@@ -178,6 +178,7 @@ func (t *tool) app() *cli.App {
 // finish gives a command what every command has.
 func finish(c *cli.Command) {
 	c.OnUsageError = onUsageError
+	c.HideHelpCommand = true // "h" and "help" may be a file's name; --help is there
 	for _, f := range c.Flags {
 		if b, ok := f.(*cli.BoolFlag); ok {
 			b.DisableDefaultText = true // that a switch is off needs no saying

@@ -85,7 +85,7 @@ func (t *tool) dev(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s := &stack{queue: t.queueOf(c), configFlag: c.String("config"), record: c.String("record"), roots: t.devRoots(c)}
+	s := &stack{queue: t.queueOf(c), configFlag: t.configPath(c.String("config")), record: c.String("record"), roots: t.devRoots(c)}
 	if names := c.StringSlice("namespace"); len(names) > 0 {
 		s.namespace = names[0]
 	}
@@ -117,13 +117,14 @@ func (t *tool) devRoots(c *cli.Context) []string {
 	return roots
 }
 
-// configPath returns the configuration that dev uses, "" for none.
+// configPath returns the configuration that dev uses, "" for none. Once found
+// it is needed: a file that goes away while dev runs is a fault, not a choice.
 func (t *tool) configPath(named string) string {
 	if named != "" {
-		return t.path(named)
+		return named
 	}
 	if _, err := os.Stat(t.path("worker.yaml")); err == nil {
-		return t.path("worker.yaml")
+		return "worker.yaml"
 	}
 	return ""
 }

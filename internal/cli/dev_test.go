@@ -161,6 +161,13 @@ func TestEditsReplaceTheWorker(t *testing.T) {
 	if got := run(); !strings.Contains(got, `"months": 24`) {
 		t.Errorf("after a faulty edit: %s, want the last good one", got)
 	}
+	if err := os.Remove(filepath.Join(dir, "worker.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	p.stderr.wait(t, at+1, "no such file")
+	if got := run(); !strings.Contains(got, `"months": 24`) {
+		t.Errorf("after worker.yaml went away: %s, want the last good one", got)
+	}
 	if code, _ := p.stop(syscall.SIGINT); code != 0 {
 		t.Errorf("dev ends with %d", code)
 	}

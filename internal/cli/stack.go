@@ -222,12 +222,12 @@ const stateDir = ".holodeck"
 func (t *tool) makeStateDir() (string, error) {
 	dir := t.absolute(stateDir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fault.New(fault.Config, "make "+dir, "Run in a folder that can be written, or use --ephemeral.", "%w", err)
+		return "", fault.New(fault.Config, "make "+dir, "Run in a folder that can be written, or use --ephemeral.", "%w", fault.Cause(err))
 	}
 	ignore := filepath.Join(dir, ".gitignore")
 	if _, err := os.Stat(ignore); errors.Is(err, os.ErrNotExist) {
 		if err := os.WriteFile(ignore, []byte("*\n"), 0o644); err != nil {
-			return "", fault.New(fault.Config, "write "+ignore, "Run in a folder that can be written, or use --ephemeral.", "%w", err)
+			return "", fault.New(fault.Config, "write "+ignore, "Run in a folder that can be written, or use --ephemeral.", "%w", fault.Cause(err))
 		}
 	}
 	return dir, nil
