@@ -90,6 +90,9 @@ func split(flags []cli.Flag, args []string) ([]string, error) {
 		if flag == nil && name != "help" && name != "h" {
 			return nil, wrongUsage(didYouMeanFlag(name, flags), "there is no flag %s", strings.SplitN(arg, "=", 2)[0])
 		}
+		if flag != nil { // urfave/cli refuses two spellings of one flag side by side
+			arg = strings.Replace(arg, strings.TrimSuffix(arg, strings.TrimLeft(arg, "-"))+name, "--"+flag.Names()[0], 1)
+		}
 		front = append(front, arg)
 		if flag == nil || hasValue || !takesValue(flag) {
 			continue
