@@ -60,7 +60,7 @@ func devFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ip", Usage: "`ADDRESS` the server listens on", Value: "127.0.0.1"},
 		&cli.StringFlag{Name: "ui-ip", Usage: "`ADDRESS` the Web UI listens on; default that of --ip"},
 		&cli.BoolFlag{Name: "headless", Usage: "no Web UI"},
-		&cli.StringSliceFlag{Name: "namespace", Aliases: []string{"n"}, Usage: "a `NAMESPACE` to have besides default; may be repeated; the worker serves the first"},
+		&cli.StringSliceFlag{Name: "namespace", Aliases: []string{"n"}, Usage: "a `NAMESPACE` to have besides default; may be repeated"},
 		&cli.StringSliceFlag{Name: "search-attribute", Usage: "a search attribute to have, as `KEY=TYPE`; may be repeated"},
 		&cli.DurationFlag{Name: "retention", Usage: "how long closed workflows are kept, as a `DURATION`", DefaultText: "720h"},
 		&cli.StringSliceFlag{Name: "dynamic-config-value", Usage: "a server setting, as `KEY=JSON`; may be repeated"},
@@ -86,9 +86,6 @@ func (t *tool) dev(c *cli.Context) error {
 		return err
 	}
 	s := &stack{queue: t.queueOf(c), configFlag: t.configPath(c.String("config")), record: c.String("record"), roots: t.devRoots(c)}
-	if names := c.StringSlice("namespace"); len(names) > 0 {
-		s.namespace = names[0]
-	}
 	if err := t.bindStack(s); err != nil {
 		return err
 	}

@@ -73,6 +73,9 @@ func (t *tool) bindStack(s *stack) error {
 		s.queue = defaultQueue
 	}
 	if s.namespace == "" {
+		s.namespace = t.env.Get("TEMPORAL_NAMESPACE")
+	}
+	if s.namespace == "" {
 		s.namespace = client.DefaultNamespace
 	}
 	return t.bindSamples(s)
