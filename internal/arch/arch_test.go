@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -212,5 +214,37 @@ func TestSQLiteAndItsLibcBelongTogether(t *testing.T) {
 	got, _, _ := strings.Cut(version(root, "modernc.org/libc"), " ")
 	if want == nil || got != string(want[1]) {
 		t.Errorf("modernc.org/libc is %s, sqlite names %s", got, want)
+	}
+}
+
+// TestWallsAreHeld: a test that ARCHITECTURE.md names exists.
+func TestWallsAreHeld(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(root + "/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(name)
+		for _, m := range regexp.MustCompile(`func (Test\w+)\(`).FindAllStringSubmatch(string(source), -1) {
+			found[m[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`Test[A-Z]\w+`).FindAllString(string(text), -1)
+	if len(named) < 5 {
+		t.Errorf("ARCHITECTURE.md names %v only", named)
+	}
+	for _, name := range named {
+		if !found[name] {
+			t.Errorf("ARCHITECTURE.md names %s, and there is no such test", name)
+		}
 	}
 }
