@@ -271,3 +271,15 @@ func TestAWorkflowThatNobodyHasEndsTheWait(t *testing.T) {
 		t.Errorf("run of an unknown workflow = %d %s, want a fault that lists the known ones", code, stderr)
 	}
 }
+
+func TestAnInputThatHistoryCannotCarryIsRefused(t *testing.T) {
+	slow(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "big.json"), []byte(`{"wish": "`+strings.Repeat("x", 3_000_000)+`"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := output(t, dir, "run", "feedback", "--ephemeral", "--input", "@big.json")
+	if code != 1 || !strings.Contains(stderr, "the input has 3000012 bytes") || !strings.Contains(stderr, "--file") {
+		t.Errorf("run with 3 MB of input = %d %s, want a fault with the size and the way out", code, stderr)
+	}
+}

@@ -83,7 +83,7 @@ func (t *tool) run(c *cli.Context) error {
 
 // workflowInput merges --file into --input. No input at all sends none, so
 // that a workflow without parameters can be run.
-func (t *tool) workflowInput(raw string, files []string) (any, error) {
+func (t *tool) workflowInput(raw string, files []string) (_ any, err error) {
 	if path, ok := strings.CutPrefix(raw, "@"); ok {
 		data, err := os.ReadFile(t.path(path))
 		if err != nil {
@@ -114,9 +114,11 @@ func (t *tool) workflowInput(raw string, files []string) (any, error) {
 	for i, f := range files {
 		refs[i] = t.reference(f)
 	}
-	data, err := payload.Marshal(refs)
-	object["files"] = data
-	return object, err
+	if object["files"], err = payload.Marshal(refs); err != nil {
+		return nil, err
+	}
+	data, err := payload.Marshal(object)
+	return json.RawMessage(data), err
 }
 
 func (t *tool) reference(name string) payload.FileInput {
@@ -224,7 +226,7 @@ func (t *tool) follow(c *cli.Context, g *target, name string, input any) error {
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 	}, name, args...)
 	if err != nil {
-		return startFault(name, c.String("id"), err)
+		return startFault(name, c.String("id"), input, err)
 	}
 	waiting, end := t.progress(ctx, g, run)
 	var result json.RawMessage
@@ -248,9 +250,17 @@ func workflowID(id, name string) string {
 	return fmt.Sprintf("%s-%s", name, strings.ToLower(randomPart()))
 }
 
-func startFault(name, id string, err error) error {
+// largeInput is when a refused start is put down to the input's size: the
+// server's limit is 2 MiB unless its operator lowered it.
+const largeInput = 1 << 20
+
+func startFault(name, id string, input any, err error) error {
 	if _, running := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); running {
 		return fault.New(fault.Config, "run "+name, "Choose another --id, or leave it out.", "a workflow with the id %s is running already", id)
+	}
+	_, refused := errors.AsType[*serviceerror.InvalidArgument](err)
+	if data, ok := input.(json.RawMessage); ok && refused && len(data) > largeInput {
+		return fault.New(fault.PayloadsTooLarge, "run "+name, "Put what is large into a file and name it with --file.", "the input has %d bytes, and Temporal refuses it: %w", len(data), err)
 	}
 	return fmt.Errorf("run %s: %w", name, err)
 }
