@@ -254,7 +254,7 @@ func (t *tool) announce(c *cli.Context, s *stack, now state) error {
 	t.note("%s %s, Temporal server %s", t.styled("1", "holodeck"), t.version().Version, s.server.ServerVersion())
 	row := func(label, value string) {
 		if value != "" {
-			t.note("  %s %s", t.styled("2", fmt.Sprintf("%-12s", label)), value)
+			t.note("  %s %s", t.styled("2", fmt.Sprintf("%-14s", label)), value)
 		}
 	}
 	row("Server", now.Address+elsewhere(c, "port", now.Address, defaultPort))
