@@ -198,7 +198,10 @@ func pairs(c *cli.Context, flag, form string) (map[string]string, error) {
 // serveDev runs until interrupted, until the command ends, or until something
 // breaks.
 func (t *tool) serveDev(c *cli.Context, s *stack, command []string) error {
-	now := state{os.Getpid(), s.server.Address(), s.namespace, s.queue, s.server.UIURL(), s.server.MetricsAddress(), s.server.HTTPAddress()}
+	now := state{
+		PID: os.Getpid(), Address: s.server.Address(), Namespace: s.namespace, TaskQueue: s.queue, Roots: s.allRoots(),
+		UI: s.server.UIURL(), Metrics: s.server.MetricsAddress(), HTTP: s.server.HTTPAddress(),
+	}
 	if err := t.announce(c, s, now); err != nil {
 		return err
 	}

@@ -103,6 +103,32 @@ func TestRunUsesTheStackOfTheFolder(t *testing.T) {
 	p.stop(syscall.SIGINT)
 }
 
+func TestASampleOnAFileTheStackMayNotReadHasAStackOfItsOwn(t *testing.T) {
+	slow(t)
+	dir := t.TempDir()
+	sample, err := filepath.Abs("../../samples/hardship/statement-affordable.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mine.pdf"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, s := dev(t, dir, "--headless")
+	stdout, stderr, code := output(t, dir, "run", "hardship", "--file", sample)
+	if code != 0 || !strings.Contains(stdout, `"affordability": "affordable"`) || !strings.Contains(stderr, "The stack at "+s.Address+" may not read") {
+		t.Errorf("a file outside the stack's folders = %d %s %s", code, stdout, stderr)
+	}
+	stdout, stderr, code = output(t, dir, "run", "hardship", "--file", "mine.pdf")
+	if code != 0 || stderr != "" || !strings.Contains(stdout, `"affordability": "affordable"`) {
+		t.Errorf("a file of the stack's folder = %d %s %s", code, stdout, stderr)
+	}
+	p.stop(syscall.SIGINT)
+}
+
 func TestPortsInUse(t *testing.T) {
 	slow(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

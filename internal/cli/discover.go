@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -18,13 +19,14 @@ import (
 
 // state is what a running dev says of itself in .holodeck/dev.json.
 type state struct {
-	PID       int    `json:"pid"`
-	Address   string `json:"address"`
-	Namespace string `json:"namespace"`
-	TaskQueue string `json:"task_queue"`
-	UI        string `json:"ui"`
-	Metrics   string `json:"metrics"`
-	HTTP      string `json:"http"`
+	PID       int      `json:"pid"`
+	Address   string   `json:"address"`
+	Namespace string   `json:"namespace"`
+	TaskQueue string   `json:"task_queue"`
+	UI        string   `json:"ui"`
+	Roots     []string `json:"roots"` // folders that file paths may point into
+	Metrics   string   `json:"metrics"`
+	HTTP      string   `json:"http"`
 }
 
 const stateFile = "dev.json"
@@ -70,7 +72,7 @@ func (t *tool) runningStack(c *cli.Context) (*target, error) {
 			namespace = s.Namespace
 		}
 		if g, err := t.connect(c, config.Temporal{Address: s.Address, Namespace: namespace, TaskQueue: queue}, 0); err == nil {
-			return g, nil
+			return t.ifItSees(c, g, s.Roots), nil
 		}
 	}
 	g, err := t.connect(c, config.Temporal{Address: client.DefaultHostPort, Namespace: c.String("namespace"), TaskQueue: t.queueOf(c)}, 0)
@@ -81,7 +83,37 @@ func (t *tool) runningStack(c *cli.Context) (*target, error) {
 		g.close()
 		return nil, nil
 	}
-	return g, nil
+	return t.ifItSees(c, g, nil), nil
+}
+
+// ifItSees returns g, or nil when a sample is to read files that the found
+// stack's worker may not: a stack of its own is then started. Roots are those
+// of a dev of this folder; what another one may read is not known.
+func (t *tool) ifItSees(c *cli.Context, g *target, roots []string) *target {
+	if !isSample(c.Args().First()) {
+		return g
+	}
+	for _, f := range c.StringSlice("file") {
+		if isURL(f) || slices.ContainsFunc(roots, func(root string) bool { return below(root, t.absolute(f)) }) {
+			continue
+		}
+		t.note("The stack at %s may not read %s: this run has a stack of its own.", g.where, f)
+		g.close()
+		return nil
+	}
+	return g
+}
+
+// below says whether a path lies in a folder, symlinks of both resolved.
+func below(folder, path string) bool {
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func (t *tool) connect(c *cli.Context, to config.Temporal, timeout time.Duration) (*target, error) {

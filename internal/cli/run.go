@@ -34,7 +34,7 @@ machine); if there is none, it starts one in this process for as long as the
 workflow runs. The samples are always known: ` + strings.Join(sampleNames(), ", ") + `.
 
 Each --file becomes an item of the input's "files", with its type told from the
-name.`,
+name. A sample on a file that the stack found may not read has a stack of its own.`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "input", Usage: "the workflow's input: `JSON` or @FILE"},
 			&cli.StringSliceFlag{Name: "file", Aliases: []string{"f"}, Usage: "a file for the workflow: `PATH` or URL; may be repeated"},

@@ -103,10 +103,7 @@ func (t *tool) binding(s *stack, model string, roots []string) worker.Options {
 // bindSamples binds the samples' nodes. A file that the user may read, the
 // samples may read.
 func (t *tool) bindSamples(s *stack) error {
-	roots := s.roots
-	if s.cfg != nil {
-		roots = append(s.cfg.Roots(), roots...)
-	}
+	roots := s.allRoots()
 	s.samplesModel = t.sampleModel()
 	for _, sample := range samples.All() {
 		if sample.Config == "" {
@@ -123,6 +120,14 @@ func (t *tool) bindSamples(s *stack) error {
 		s.activities = append(s.activities, a)
 	}
 	return nil
+}
+
+// allRoots are the folders that file paths may point into.
+func (s *stack) allRoots() []string {
+	if s.cfg == nil {
+		return s.roots
+	}
+	return append(s.cfg.Roots(), s.roots...)
 }
 
 func sampleConfig(s samples.Sample) (*config.Worker, error) {
