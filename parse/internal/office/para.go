@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/holodeck-run/holodeck/parse/internal/block"
-	"github.com/holodeck-run/holodeck/parse/internal/xmlscan"
 )
 
 // para is one paragraph in the reading.
@@ -28,28 +27,9 @@ type field struct {
 	result      bool
 }
 
-// read reads to the end of the paragraph.
-func (p *para) read() error { return p.inline(p.s.Depth()) }
-
-// inline reads the content of the element at depth to its end.
-func (p *para) inline(depth int) error {
-	for {
-		k, err := p.s.Next()
-		switch {
-		case err != nil:
-			return err
-		case k == xmlscan.EOF:
-			return xmlscan.ErrTruncated
-		case k == xmlscan.End && p.s.Depth() < depth:
-			return nil
-		case k != xmlscan.Start:
-			continue
-		}
-		if err := p.element(); err != nil {
-			return err
-		}
-	}
-}
+// read reads the content of the element whose start tag was just given: the
+// paragraph, or an inline one.
+func (p *para) read() error { return p.s.Each(p.element) }
 
 func (p *para) element() error {
 	switch p.s.Name() {
@@ -62,7 +42,7 @@ func (p *para) element() error {
 	case "hyperlink":
 		outer := p.link
 		p.link = p.target(p.s.Attr("id"), p.s.Attr("anchor"))
-		err := p.inline(p.s.Depth())
+		err := p.read()
 		p.link = outer
 		return err
 	case "fldSimple":
@@ -70,7 +50,7 @@ func (p *para) element() error {
 		if to := hyperlink(p.s.Attr("instr")); to != "" {
 			p.link = to
 		}
-		err := p.inline(p.s.Depth())
+		err := p.read()
 		p.link = outer
 		return err
 	case "txbxContent":
@@ -123,19 +103,7 @@ func (p *para) box() error {
 }
 
 func (p *para) properties() error {
-	depth := p.s.Depth()
-	for {
-		k, err := p.s.Next()
-		switch {
-		case err != nil:
-			return err
-		case k == xmlscan.EOF:
-			return xmlscan.ErrTruncated
-		case k == xmlscan.End && p.s.Depth() < depth:
-			return nil
-		case k != xmlscan.Start:
-			continue
-		}
+	return p.s.Each(func() error {
 		switch p.s.Name() {
 		case "pStyle":
 			p.style = p.s.Attr("val")
@@ -148,67 +116,41 @@ func (p *para) properties() error {
 				p.outline = n + 1
 			}
 		case "rPr", "pPrChange", "sectPr":
-			if err := p.s.Skip(); err != nil {
-				return err
-			}
+			return p.s.Skip()
 		}
-	}
+		return nil
+	})
 }
 
 // run reads one run: its looks, then its text, breaks, notes and pictures.
 func (p *para) run() error {
-	depth := p.s.Depth()
 	var set, off block.Style
 	hidden := false
-	for {
-		k, err := p.s.Next()
-		switch {
-		case err != nil:
-			return err
-		case k == xmlscan.EOF:
-			return xmlscan.ErrTruncated
-		case k == xmlscan.End && p.s.Depth() < depth:
-			return nil
-		case k != xmlscan.Start:
-			continue
+	return p.s.Each(func() (err error) {
+		if !p.s.Is("rPr") {
+			return p.piece(set, hidden)
 		}
-		if p.s.Is("rPr") {
-			if set, off, hidden, err = p.looks(); err != nil {
-				return err
-			}
-			set |= p.styles[p.style].set &^ off
-			continue
-		}
-		if err := p.piece(set, hidden); err != nil {
-			return err
-		}
-	}
+		set, off, hidden, err = p.looks()
+		set |= p.styles[p.style].set &^ off
+		return err
+	})
 }
 
 func (p *para) looks() (set, off block.Style, hidden bool, err error) {
-	depth := p.s.Depth()
-	for {
-		k, err := p.s.Next()
+	err = p.s.Each(func() error {
 		switch {
-		case err != nil:
-			return set, off, hidden, err
-		case k == xmlscan.EOF:
-			return set, off, hidden, xmlscan.ErrTruncated
-		case k == xmlscan.End && p.s.Depth() < depth:
-			return set, off, hidden, nil
-		case k != xmlscan.Start:
 		case p.s.Is("rStyle"):
 			set |= p.styles[p.s.Attr("val")].set
 		case p.s.Is("vanish"):
 			hidden = on(p.s)
 		case p.s.Is("rPrChange"):
-			if err := p.s.Skip(); err != nil {
-				return set, off, hidden, err
-			}
+			return p.s.Skip()
 		default:
 			look(p.s, &set, &off)
 		}
-	}
+		return nil
+	})
+	return set, off, hidden, err
 }
 
 // piece reads one element of a run.

@@ -97,65 +97,45 @@ func (w *walker) table() error {
 	if err := w.sink.Put(block.TableStart{}); err != nil {
 		return err
 	}
-	depth := w.s.Depth()
-	for {
-		k, err := w.s.Next()
-		switch {
-		case err != nil:
-			return err
-		case k == xmlscan.EOF:
-			return xmlscan.ErrTruncated
-		case k == xmlscan.End && w.s.Depth() < depth:
-			return w.sink.Put(block.TableEnd{})
-		case k != xmlscan.Start:
-		case w.s.Is("tr"):
+	err := w.s.Each(func() error {
+		switch w.s.Name() {
+		case "tr":
 			row, deleted, err := w.row()
-			if err != nil {
+			if err != nil || deleted || len(row) == 0 {
 				return err
 			}
-			if !deleted && len(row) > 0 {
-				if err := w.sink.Put(block.TableRow{Cells: row}); err != nil {
-					return err
-				}
-			}
-		case w.s.Is("tblPr"), w.s.Is("tblGrid"), w.s.Is("sdtPr"):
-			if err := w.s.Skip(); err != nil {
-				return err
-			}
+			return w.sink.Put(block.TableRow{Cells: row})
+		case "tblPr", "tblGrid", "sdtPr":
+			return w.s.Skip()
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	return w.sink.Put(block.TableEnd{})
 }
 
 func (w *walker) row() (cells []block.Cell, deleted bool, err error) {
 	depth := w.s.Depth()
-	for {
-		k, err := w.s.Next()
-		switch {
-		case err != nil:
-			return nil, false, err
-		case k == xmlscan.EOF:
-			return nil, false, xmlscan.ErrTruncated
-		case k == xmlscan.End && w.s.Depth() < depth:
-			return cells, deleted, nil
-		case k != xmlscan.Start:
-		case w.s.Is("tc"):
+	err = w.s.Each(func() error {
+		switch w.s.Name() {
+		case "tc":
 			c, err := w.cell()
-			if err != nil {
-				return nil, false, err
-			}
 			cells = append(cells, c)
-		case w.s.Is("gridBefore"), w.s.Is("gridAfter"):
+			return err
+		case "gridBefore", "gridAfter":
 			if n, _ := strconv.Atoi(w.s.Attr("val")); n > 0 {
 				cells = append(cells, block.Cell{Across: min(n, 64)})
 			}
-		case w.s.Is("del") && depth+2 == w.s.Depth(): // in the row's properties
-			deleted = true
-		case w.s.Is("sdtPr"), w.s.Is("tblPrEx"):
-			if err := w.s.Skip(); err != nil {
-				return nil, false, err
-			}
+		case "del":
+			deleted = deleted || depth+2 == w.s.Depth() // in the row's properties
+		case "sdtPr", "tblPrEx":
+			return w.s.Skip()
 		}
-	}
+		return nil
+	})
+	return cells, deleted, err
 }
 
 func (w *walker) cell() (block.Cell, error) {

@@ -145,25 +145,12 @@ func (w *workbook) readStyles() error {
 // readStrings reads the shared strings. Phonetic readings are left out.
 func (w *workbook) readStrings() error {
 	part, err := w.pkg.Related(w.pkg.Main(), "sharedStrings")
-	if err != nil || part == "" || !w.pkg.Has(part) || len(w.strings.ends) > 0 {
+	if err != nil || part == "" || len(w.strings.ends) > 0 {
 		return err
 	}
-	r, err := w.pkg.Open(part)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }()
-	s := xmlscan.New(r)
-	for {
-		k, err := s.Next()
-		if err != nil {
-			return pack.Damaged(err)
-		}
-		if k == xmlscan.EOF {
+	return w.pkg.Scan(part, func(s *xmlscan.Scanner) error {
+		if !s.Is("si") {
 			return nil
-		}
-		if k != xmlscan.Start || !s.Is("si") {
-			continue
 		}
 		text, err := richText(s)
 		if err != nil {
@@ -173,7 +160,8 @@ func (w *workbook) readStrings() error {
 		if len(w.strings.bytes) > maxStrings {
 			return fault.New(fault.Document, "", "Give a smaller workbook.", "the workbook is refused: its strings pass %d MiB", maxStrings>>20)
 		}
-	}
+		return nil
+	})
 }
 
 // richText returns the text of the element just begun.

@@ -210,29 +210,23 @@ func (t *table) readRow(s *xmlscan.Scanner) error {
 	hidden := truth(string(s.Raw("hidden")))
 	t.column = 0
 	t.cells = t.cells[:0]
-	depth := s.Depth()
 	any := false
-	for {
-		k, err := s.Next()
-		switch {
-		case err != nil:
-			return pack.Damaged(err)
-		case k == xmlscan.EOF:
-			return pack.Damaged(xmlscan.ErrTruncated)
-		case k == xmlscan.End && s.Depth() < depth:
-			if hidden && any {
-				t.hideRow()
-				return nil
-			}
-			return t.putRow()
-		case k == xmlscan.Start && s.Is("c"):
-			filled, err := t.readCell(s, hidden)
-			if err != nil {
-				return pack.Damaged(err)
-			}
-			any = any || filled
+	err := s.Each(func() error {
+		if !s.Is("c") {
+			return nil
 		}
+		filled, err := t.readCell(s, hidden)
+		any = any || filled
+		return err
+	})
+	if err != nil {
+		return pack.Damaged(err)
 	}
+	if hidden && any {
+		t.hideRow()
+		return nil
+	}
+	return t.putRow()
 }
 
 func (t *table) hideRow() {

@@ -138,6 +138,26 @@ func (s *Scanner) finish() (Kind, error) {
 	return EOF, nil
 }
 
+// Each calls visit for every start tag inside the element whose start tag was
+// just given, and reads to its end. visit may read on inside its own element.
+func (s *Scanner) Each(visit func() error) error {
+	for depth := s.depth; ; {
+		k, err := s.Next()
+		switch {
+		case err != nil:
+			return err
+		case k == EOF:
+			return ErrTruncated
+		case k == End && s.depth < depth:
+			return nil
+		case k == Start:
+			if err := visit(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // Skip reads to the end of the element whose start tag was just given.
 func (s *Scanner) Skip() error {
 	for depth := s.depth - 1; ; {
