@@ -12,8 +12,6 @@ import (
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
-
-	"github.com/holodeck-run/holodeck/config"
 )
 
 // DeploymentOptions are Worker Versioning's options.
@@ -64,28 +62,29 @@ func Serve(c client.Client, s Service) (*Running, error) {
 // time.
 func (r *Running) Stop() { r.worker.Stop() }
 
-// Deployment returns Worker Versioning's options of a configuration; zero
-// when it names no deployment. The default build id is a digest of the
-// binary, the configuration, its agents and its gates.
-func Deployment(cfg *config.Worker, configData []byte) (DeploymentOptions, error) {
-	if cfg.Deployment.Name == "" {
+// Deployment returns Worker Versioning's options of the configuration; zero
+// when it names no deployment. The default build id is a digest of the binary,
+// the configuration's own bytes, and every file that its nodes were read from,
+// variables unexpanded: a new key is not a new build.
+func (a *Activities) Deployment(configData []byte) (DeploymentOptions, error) {
+	d := a.cfg.Deployment
+	if d.Name == "" {
 		return DeploymentOptions{}, nil
 	}
-	id := cfg.Deployment.BuildID
-	if id == "" {
+	if d.BuildID == "" {
 		var err error
-		if id, err = buildID(cfg, configData); err != nil {
+		if d.BuildID, err = a.buildID(configData); err != nil {
 			return DeploymentOptions{}, err
 		}
 	}
 	return DeploymentOptions{
 		UseVersioning:             true,
-		Version:                   sdkworker.WorkerDeploymentVersion{DeploymentName: cfg.Deployment.Name, BuildID: id},
+		Version:                   sdkworker.WorkerDeploymentVersion{DeploymentName: d.Name, BuildID: d.BuildID},
 		DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
 	}, nil
 }
 
-func buildID(cfg *config.Worker, configData []byte) (string, error) {
+func (a *Activities) buildID(configData []byte) (string, error) {
 	h := sha256.New()
 	binary, err := os.Executable()
 	if err == nil {
@@ -95,26 +94,13 @@ func buildID(cfg *config.Worker, configData []byte) (string, error) {
 		return "", fmt.Errorf("digest the binary for deployment.build_id: %w", err)
 	}
 	_, _ = h.Write(configData)
-	part := func(name string, data []byte) {
+	for _, name := range a.sources {
+		data, err := a.cfg.Home.Read(name)
+		if err != nil {
+			return "", fmt.Errorf("digest %s for deployment.build_id: %w", name, err)
+		}
 		fmt.Fprintf(h, "%s %d\n", name, len(data))
 		_, _ = h.Write(data)
-	}
-	for _, n := range cfg.Nodes {
-		for _, name := range []string{n.Edge.Agent, n.Gate.Schema} {
-			data, err := cfg.Home.Read(name)
-			if err != nil {
-				return "", fmt.Errorf("digest %s for deployment.build_id: %w", name, err)
-			}
-			part(name, data)
-		}
-		// What the agent's file names counts, too. Its variables do not: a new
-		// key is not a new build. One that must be a number is no text here,
-		// and then the agent's own file has to do.
-		anything := func(name string) (string, bool) { return name, true }
-		if a, err := config.LoadAgent(cfg.Home, n.Edge.Agent, anything); err == nil {
-			part("instructions", []byte(a.System))
-			part("response_format", a.Schema)
-		}
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }

@@ -28,7 +28,11 @@ nodes:
 			files[name] = text
 		}
 		fs := folder(files)
-		o, err := worker.Deployment(load(t, fs), fs["worker.yaml"].Data)
+		a, err := bind(t, fs, worker.Options{Lookup: func(string) (string, bool) { return "sk-test", true }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := a.Deployment(fs["worker.yaml"].Data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +61,11 @@ nodes:
 func TestWithoutADeploymentThereIsNoVersion(t *testing.T) {
 	t.Parallel()
 	fs := folder(nil)
-	if o, err := worker.Deployment(load(t, fs), fs["worker.yaml"].Data); err != nil || o.UseVersioning {
+	a, err := bind(t, fs, worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := a.Deployment(fs["worker.yaml"].Data); err != nil || o.UseVersioning {
 		t.Errorf("Deployment() = %+v, %v", o, err)
 	}
 }

@@ -177,7 +177,7 @@ func (p *workerProcess) deployment() (worker.DeploymentOptions, error) {
 	if err != nil {
 		data = nil // reached through a symlink: its agents and gates are digested all the same
 	}
-	return worker.Deployment(p.cfg, data)
+	return p.activities.Deployment(data)
 }
 
 func (p *workerProcess) announce(o client.Options) {
