@@ -38,7 +38,6 @@ type Agent struct {
 	File     string   `yaml:"-"` // as shown in messages
 	System   string   `yaml:"-"` // the instructions' text
 	Schema   []byte   `yaml:"-"` // the response format as JSON
-	Text     []byte   `yaml:"-"` // the file's own bytes, before expansion
 	Sources  []string `yaml:"-"` // the files that were read, relative to the configuration's folder
 	Warnings []string `yaml:"-"`
 }
@@ -128,16 +127,7 @@ func (c *Choices) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
 }
 
 // Literal is any YAML value, as JSON.
-type Literal struct{ JSON json.RawMessage }
-
-// DecodeYAML implements strict.Unmarshaler.
-func (l *Literal) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
-	text, err := strict.JSON(n)
-	if err != nil {
-		d.Add(n, path, err.Error())
-	}
-	l.JSON = text
-}
+type Literal = strict.Literal
 
 // Instructions is the system prompt, inline or in a file.
 type Instructions struct {
@@ -179,7 +169,7 @@ func LoadAgent(home Home, name string, env Lookup) (*Agent, error) {
 	if faults != nil {
 		return nil, &fault.Error{Kind: fault.Config, Err: faults}
 	}
-	a := &Agent{File: show, Text: data, Sources: []string{path.Clean(filepath.ToSlash(name))}}
+	a := &Agent{File: show, Sources: []string{path.Clean(filepath.ToSlash(name))}}
 	d := strict.Decode(show, []byte(text), a)
 	a.Warnings = d.Warnings()
 	a.check(d)

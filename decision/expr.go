@@ -3,6 +3,7 @@ package decision
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -81,7 +82,7 @@ func (p *parser) binary(level int) (expr, error) {
 	left, err := p.binary(level + 1)
 	for err == nil {
 		t := p.peek()
-		if t.kind != tokOp && t.kind != tokName || !contains(levels[level], t.text) {
+		if t.kind != tokOp && t.kind != tokName || !slices.Contains(levels[level], t.text) {
 			return left, nil
 		}
 		p.next()
@@ -95,15 +96,6 @@ func (p *parser) binary(level int) (expr, error) {
 		}
 	}
 	return nil, err
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func combine(op string, left, right expr) expr {

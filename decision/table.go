@@ -16,8 +16,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/internal/strict"
 )
@@ -64,16 +62,16 @@ func (t *Table) ID() string { return t.id }
 func (t *Table) Version() string { return t.version }
 
 type document struct {
-	ID         string          `yaml:"id" rule:"required"`
-	Name       string          `yaml:"name"`
-	Version    string          `yaml:"version" rule:"required"`
-	HitPolicy  string          `yaml:"hit_policy" rule:"required"`
-	Inputs     []inputDoc      `yaml:"inputs" rule:"required"`
-	Outputs    []outputDoc     `yaml:"outputs" rule:"required"`
-	Rules      []ruleDoc       `yaml:"rules" rule:"required"`
-	Default    map[string]cell `yaml:"default"`
-	Source     string          `yaml:"source"`
-	Provenance provenance      `yaml:"provenance"`
+	ID         string                    `yaml:"id" rule:"required"`
+	Name       string                    `yaml:"name"`
+	Version    string                    `yaml:"version" rule:"required"`
+	HitPolicy  string                    `yaml:"hit_policy" rule:"required"`
+	Inputs     []inputDoc                `yaml:"inputs" rule:"required"`
+	Outputs    []outputDoc               `yaml:"outputs" rule:"required"`
+	Rules      []ruleDoc                 `yaml:"rules" rule:"required"`
+	Default    map[string]strict.Literal `yaml:"default"`
+	Source     string                    `yaml:"source"`
+	Provenance provenance                `yaml:"provenance"`
 }
 
 type inputDoc struct {
@@ -89,9 +87,9 @@ type outputDoc struct {
 }
 
 type ruleDoc struct {
-	When       map[string]string `yaml:"when"`
-	Then       map[string]cell   `yaml:"then" rule:"required"`
-	Annotation string            `yaml:"annotation"`
+	When       map[string]string         `yaml:"when"`
+	Then       map[string]strict.Literal `yaml:"then" rule:"required"`
+	Annotation string                    `yaml:"annotation"`
 }
 
 type provenance struct {
@@ -101,18 +99,6 @@ type provenance struct {
 	SourceSHA256 string `yaml:"source_sha256"`
 	ReviewedBy   string `yaml:"reviewed_by"`
 	ReviewedAt   string `yaml:"reviewed_at"`
-}
-
-// cell is an output value: any YAML, kept as JSON.
-type cell struct{ json json.RawMessage }
-
-// DecodeYAML implements strict.Unmarshaler.
-func (c *cell) DecodeYAML(d *strict.Decoder, n *yaml.Node, path string) {
-	text, err := strict.JSON(n)
-	if err != nil {
-		d.Add(n, path, err.Error())
-	}
-	c.json = text
 }
 
 // Load compiles a table. The file name is for messages. All faults are
@@ -215,13 +201,13 @@ func (t *Table) addRule(d *strict.Decoder, at string, doc ruleDoc) {
 
 // outcome checks that exactly the declared outputs are given, with allowed
 // values.
-func (t *Table) outcome(d *strict.Decoder, at string, cells map[string]cell) map[string]json.RawMessage {
+func (t *Table) outcome(d *strict.Decoder, at string, cells map[string]strict.Literal) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for name, c := range cells {
 		if !slices.Contains(t.outputs, name) {
 			d.AddField(at+"."+name, fmt.Sprintf("there is no output %q. %s", name, fault.DidYouMean(name, t.outputs)))
 		}
-		out[name] = c.json
+		out[name] = c.JSON
 	}
 	for i, name := range t.outputs {
 		value, ok := out[name]

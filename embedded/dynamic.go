@@ -96,7 +96,7 @@ func dynamicEntry(entry string) (dynamicconfig.StaticClient, error) {
 	loaded := dynamicconfig.LoadYamlFile(fmt.Appendf(nil, `{%s: [{"value": %s}]}`, quoted, raw))
 	if complaints := append(loaded.Warnings, loaded.Errors...); len(complaints) > 0 {
 		if strings.HasPrefix(complaints[0].Error(), "unregistered key") {
-			return nil, fault.New(fault.Config, op, nearestOr(key, dynamicKeyList(), "Look for the name in the server's documentation."), "the server has no setting %s", key)
+			return nil, fault.New(fault.Config, op, fault.NearestOr(key, dynamicKeyList(), "Look for the name in the server's documentation."), "the server has no setting %s", key)
 		}
 		cause := complaints[0]
 		if inner := errors.Unwrap(cause); inner != nil {

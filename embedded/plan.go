@@ -186,7 +186,7 @@ func (p pragma) check() error {
 		return err
 	}
 	if !slices.Contains(known, p.name) {
-		return fault.New(fault.Config, op, nearestOr(p.name, known, "See https://www.sqlite.org/pragma.html."), "SQLite knows no pragma %s", p.name)
+		return fault.New(fault.Config, op, fault.NearestOr(p.name, known, "See https://www.sqlite.org/pragma.html."), "SQLite knows no pragma %s", p.name)
 	}
 	if values := pragmaValues(p.name); values != nil && !slices.Contains(values, strings.ToLower(p.value)) {
 		return fault.New(fault.Config, op, fmt.Sprintf("Known: %s.", strings.Join(values, ", ")), "%q is not a value of %s", p.value, p.name)
@@ -198,12 +198,4 @@ func (p pragma) check() error {
 		return fault.New(fault.Config, op, "Give a word or a number.", "%q is not a value of %s", p.value, p.name)
 	}
 	return nil
-}
-
-// nearestOr is the hint that names the nearest known name, or else otherwise.
-func nearestOr(name string, known []string, otherwise string) string {
-	if n := fault.Nearest(name, known); n != "" {
-		return "Did you mean " + n + "?"
-	}
-	return otherwise
 }

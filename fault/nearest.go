@@ -19,10 +19,16 @@ func Nearest(name string, known []string) string {
 // DidYouMean returns `did you mean "x"?` for the nearest known name, else
 // the list of what is known, as the end of a hint.
 func DidYouMean(name string, known []string) string {
+	return NearestOr(name, known, "Known: "+strings.Join(known, ", ")+".")
+}
+
+// NearestOr returns a hint that asks for the nearest known name, else
+// otherwise: for lists that are too long to show.
+func NearestOr(name string, known []string, otherwise string) string {
 	if n := Nearest(name, known); n != "" {
 		return "Did you mean " + n + "?"
 	}
-	return "Known: " + strings.Join(known, ", ") + "."
+	return otherwise
 }
 
 // distance is the optimal string alignment distance: edits of one letter and

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"io/fs"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
@@ -55,12 +54,4 @@ func decode(p *commonpb.Payload, v any) error {
 		return e
 	}
 	return nil
-}
-
-// unwrapPath strips operation and path from a path error.
-func unwrapPath(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }

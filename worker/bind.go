@@ -79,7 +79,7 @@ func (a *Activities) loadGate(name string) (*gate.Gate, error) {
 	show := a.cfg.Home.Show(name)
 	data, err := a.cfg.Home.Read(name)
 	if err != nil {
-		return nil, fault.New(fault.GateSchema, "read gate "+show, "Correct gate.schema; it is relative to the folder of "+a.cfg.Home.File+".", "%w", unwrapPath(err))
+		return nil, fault.New(fault.GateSchema, "read gate "+show, "Correct gate.schema; it is relative to the folder of "+a.cfg.Home.File+".", "%w", fault.Cause(err))
 	}
 	return gate.Compile(show, data)
 }

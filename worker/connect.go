@@ -30,10 +30,9 @@ type Connection struct {
 	Timeout  time.Duration // how long to keep trying; 0: one attempt
 	Waiting  func(error)   // called after each attempt that failed; may be nil
 
-	Logger   *slog.Logger
-	Metrics  client.MetricsHandler
-	Plugins  []client.Plugin
-	Identity string
+	Logger  *slog.Logger
+	Metrics client.MetricsHandler
+	Plugins []client.Plugin
 }
 
 // Options resolves the client options: environment over worker.yaml over the
@@ -66,7 +65,7 @@ func (c Connection) Options() (client.Options, error) {
 		o.Namespace = client.DefaultNamespace
 	}
 	o.Logger = log.NewStructuredLogger(c.logger())
-	o.MetricsHandler, o.Plugins, o.Identity = c.Metrics, c.Plugins, c.Identity
+	o.MetricsHandler, o.Plugins = c.Metrics, c.Plugins
 	return o, nil
 }
 
@@ -197,7 +196,7 @@ func unreachable(o client.Options, err error) error {
 	if final(err) {
 		return fault.New(fault.Config, op, "Check the API key, the certificate and the namespace.", "%w", err)
 	}
-	e := fault.New(fault.Execution, op, "Start a stack with holodeck dev, or correct temporal.address.", "%w", errNoAnswer)
+	e := fault.New(fault.Execution, op, "Start a stack with holodeck dev, or correct temporal.address.", "no answer")
 	cause := handshake(o)
 	if certificate, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok {
 		e.Err, e.Hint = certificate, "Set temporal.tls.ca to the authority that signed it, or temporal.tls.server_name to the name it is for."

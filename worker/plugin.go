@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/opentelemetry"
@@ -75,9 +74,6 @@ func (p *Plugin) NewClient(ctx context.Context, o client.PluginNewClientOptions,
 
 // Activities returns what the plugin registers.
 func (p *Plugin) Activities() *Activities { return p.activities }
-
-// errNoAnswer is for a cluster that stays silent.
-var errNoAnswer = errors.New("no answer")
 
 // ClientOnly returns a plugin's client half: it configures the client and
 // leaves the workers made from it alone. For a process that registers the

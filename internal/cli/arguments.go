@@ -134,8 +134,5 @@ func didYouMeanFlag(name string, flags []cli.Flag) string {
 			}
 		}
 	}
-	if n := fault.Nearest("--"+name, known); n != "" {
-		return "Did you mean " + n + "?"
-	}
-	return "See --help for the flags there are."
+	return fault.NearestOr("--"+name, known, "See --help for the flags there are.")
 }

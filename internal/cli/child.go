@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,18 +118,10 @@ func plainExec(err error) error {
 }
 
 func without(environ []string, names ...string) []string {
-	var out []string
-	for _, pair := range environ {
+	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		keep := true
-		for _, n := range names {
-			keep = keep && n != name
-		}
-		if keep {
-			out = append(out, pair)
-		}
-	}
-	return out
+		return slices.Contains(names, name)
+	})
 }
 
 // endGroup asks the command and what it started to end, then makes them.

@@ -85,9 +85,5 @@ func (t *tool) loadConfig(named string, o config.Options) (*config.Worker, error
 			return nil, nil
 		}
 	}
-	cfg, err := config.Load(t.path(named), o)
-	if err != nil {
-		return nil, err
-	}
-	return cfg, nil
+	return config.Load(t.path(named), o)
 }

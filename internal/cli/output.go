@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,8 +25,6 @@ func (t *tool) printJSON(raw json.RawMessage) error {
 	return err
 }
 
-func randomPart() string { return rand.Text()[:8] }
-
 // terminal says whether w is one.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
@@ -46,7 +43,7 @@ func (t *tool) styled(style, text string) string {
 func quietLog() (*slog.Logger, func(io.Writer)) {
 	tail := &tailWriter{limit: 16 << 10}
 	logger := slog.New(slog.NewTextHandler(tail, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	return logger, func(w io.Writer) { tail.dump(w) }
+	return logger, tail.dump
 }
 
 // tailWriter holds the last bytes written to it.

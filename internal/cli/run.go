@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -188,14 +190,7 @@ func (t *tool) startTarget(c *cli.Context, workflow string) (*target, error) {
 	return &target{client: s.client, queue: s.queue, local: s, where: "a stack in this process at " + s.server.Address()}, nil
 }
 
-func isSample(name string) bool {
-	for _, s := range sampleNames() {
-		if s == name {
-			return true
-		}
-	}
-	return false
-}
+func isSample(name string) bool { return slices.Contains(sampleNames(), name) }
 
 // mustExist fails at once for what a worker here would not find either.
 func (t *tool) mustExist(name string) error {
@@ -247,7 +242,7 @@ func workflowID(id, name string) string {
 	if id != "" {
 		return id
 	}
-	return fmt.Sprintf("%s-%s", name, strings.ToLower(randomPart()))
+	return name + "-" + strings.ToLower(rand.Text()[:8])
 }
 
 // largeInput is when a refused start is put down to the input's size: the

@@ -13,7 +13,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/holodeck-run/holodeck/fault"
-	"github.com/holodeck-run/holodeck/file"
 )
 
 // watcher calls a function after files change.
@@ -99,7 +98,7 @@ func (t *tool) watchConfig(ctx context.Context, s *stack) (*watcher, error) {
 func isConfiguration(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".yaml", ".yml", ".json", ".md", ".txt":
-		return !strings.HasPrefix(filepath.Base(name), ".") && file.DeclaredBy(name) != "pdf"
+		return !strings.HasPrefix(filepath.Base(name), ".")
 	default:
 		return false
 	}

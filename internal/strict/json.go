@@ -16,6 +16,18 @@ const maxJSON = 5 << 20
 
 var errTooLarge = errors.New("unfolds to more than 5 MiB of JSON")
 
+// Literal is any YAML value, kept as JSON.
+type Literal struct{ JSON json.RawMessage }
+
+// DecodeYAML implements Unmarshaler.
+func (l *Literal) DecodeYAML(d *Decoder, n *yaml.Node, path string) {
+	text, err := JSON(n)
+	if err != nil {
+		d.Add(n, path, err.Error())
+	}
+	l.JSON = text
+}
+
 // JSON prints a YAML value as JSON, keys in their order and digits kept.
 func JSON(n *yaml.Node) (json.RawMessage, error) {
 	var b bytes.Buffer

@@ -148,9 +148,6 @@ func (d *Decoder) Has(field string) bool {
 // Present says whether the file holds the field.
 func (d *Decoder) Present(field string) bool { return d.at[field] != nil }
 
-// Node returns where the field's value stands, nil if it is not in the file.
-func (d *Decoder) Node(field string) *yaml.Node { return d.at[field] }
-
 // Warnings returns what was accepted although it means nothing here.
 func (d *Decoder) Warnings() []string { return d.warnings }
 
