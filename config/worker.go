@@ -9,6 +9,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -178,9 +179,18 @@ type Home struct {
 	Dir  string // the folder on disk; empty when compiled in
 }
 
-// Read returns the content of a file inside the folder.
+// Read returns the content of a file inside the folder. What is no regular
+// file is refused: reading a pipe would wait for whoever writes to it.
 func (h Home) Read(name string) ([]byte, error) {
-	return fs.ReadFile(h.FS, path.Clean(filepath.ToSlash(name)))
+	name = path.Clean(filepath.ToSlash(name))
+	about, err := fs.Stat(h.FS, name)
+	if err != nil {
+		return nil, err
+	}
+	if !about.Mode().IsRegular() && !about.IsDir() { // a folder says so itself
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	return fs.ReadFile(h.FS, name)
 }
 
 // Show returns how to call a file of the folder in a message.

@@ -50,11 +50,15 @@ func newMeters(m metric.Meter) (meters, error) {
 	}
 	var out meters
 	var errs [5]error
-	out.tokens, errs[0] = m.Int64Histogram("gen_ai.client.token.usage", metric.WithUnit("{token}"), metric.WithDescription("Tokens of one model call."))
-	out.duration, errs[1] = m.Float64Histogram("gen_ai.client.operation.duration", metric.WithUnit("s"), metric.WithDescription("Seconds of one model call."))
+	// The GenAI conventions fix the buckets of the two they name; the library's
+	// own are made for milliseconds.
+	seconds := metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+	counts := metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864)
+	out.tokens, errs[0] = m.Int64Histogram("gen_ai.client.token.usage", metric.WithUnit("{token}"), metric.WithDescription("Tokens of one model call."), counts)
+	out.duration, errs[1] = m.Float64Histogram("gen_ai.client.operation.duration", metric.WithUnit("s"), metric.WithDescription("Seconds of one model call."), seconds)
 	out.gates, errs[2] = m.Int64Counter("holodeck.gate.failures", metric.WithDescription("Agent activities whose answer failed the gate."))
-	out.seconds, errs[3] = m.Float64Histogram("holodeck.parse.duration", metric.WithUnit("s"), metric.WithDescription("Seconds of one parse_document."))
-	out.bytes, errs[4] = m.Int64Counter("holodeck.parse.bytes", metric.WithUnit("By"), metric.WithDescription("Bytes of documents read."))
+	out.seconds, errs[3] = m.Float64Histogram("holodeck.parse.duration", metric.WithUnit("s"), metric.WithDescription("Seconds of one parse_document."), seconds)
+	out.bytes, errs[4] = m.Int64Counter("holodeck.parse.input", metric.WithUnit("By"), metric.WithDescription("Bytes of documents read."))
 	for _, err := range errs {
 		if err != nil {
 			return meters{}, err
@@ -65,7 +69,7 @@ func newMeters(m metric.Meter) (meters, error) {
 
 func (m meters) parsed(ctx context.Context, f *file.File, took time.Duration, err error) {
 	kind := attrType.String(f.Type)
-	m.seconds.Record(ctx, took.Seconds(), metric.WithAttributes(kind, attrErrorType.String(kindOf(err))))
+	m.seconds.Record(ctx, took.Seconds(), metric.WithAttributes(withError(err, kind)...))
 	m.bytes.Add(ctx, f.Size, metric.WithAttributes(kind))
 	trace.SpanFromContext(ctx).SetAttributes(kind, attribute.Int64("holodeck.document.bytes", f.Size))
 }
@@ -114,7 +118,7 @@ func (o observed) Generate(ctx context.Context, r model.Request) (model.Response
 	span.SetAttributes(attrAnswered.String(answer.Model), attrFinish.StringSlice([]string{answer.Finish}),
 		attrInput.Int64(answer.Usage.PromptTokens), attrOutput.Int64(answer.Usage.CompletionTokens))
 	m := o.a.meters
-	m.duration.Record(ctx, time.Since(start).Seconds(), metric.WithAttributes(append(attrs, attrErrorType.String(kindOf(err)))...))
+	m.duration.Record(ctx, time.Since(start).Seconds(), metric.WithAttributes(withError(err, attrs...)...))
 	if err == nil {
 		m.tokens.Record(ctx, answer.Usage.PromptTokens, metric.WithAttributes(append(attrs, attrTokenType.String("input"))...))
 		m.tokens.Record(ctx, answer.Usage.CompletionTokens, metric.WithAttributes(append(attrs, attrTokenType.String("output"))...))
@@ -127,6 +131,14 @@ func markError(span trace.Span, err error) {
 		span.SetStatus(codes.Error, kindOf(err)) // the kind only: a message may quote the model
 		span.SetAttributes(attrErrorType.String(kindOf(err)))
 	}
+}
+
+// withError adds the kind of an error; what succeeds has none.
+func withError(err error, attrs ...attribute.KeyValue) []attribute.KeyValue {
+	if err == nil {
+		return attrs
+	}
+	return append(attrs, attrErrorType.String(kindOf(err)))
 }
 
 // kindOf names an error for telemetry; "" for none.

@@ -85,7 +85,7 @@ func split(flags []cli.Flag, args []string) ([]string, error) {
 			back = append(back, arg)
 			continue
 		}
-		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		flag := find(flags, name)
 		if flag == nil && name != "help" && name != "h" {
 			return nil, wrongUsage(didYouMeanFlag(name, flags), "there is no flag %s", strings.SplitN(arg, "=", 2)[0])
@@ -94,14 +94,20 @@ func split(flags []cli.Flag, args []string) ([]string, error) {
 			arg = strings.Replace(arg, strings.TrimSuffix(arg, strings.TrimLeft(arg, "-"))+name, "--"+flag.Names()[0], 1)
 		}
 		front = append(front, arg)
-		if flag == nil || hasValue || !takesValue(flag) {
+		if flag == nil || !takesValue(flag) {
 			continue
 		}
-		if i+1 == len(args) || args[i+1] == "--" {
+		if !hasValue && (i+1 == len(args) || args[i+1] == "--") {
 			return nil, wrongUsage("Write --"+name+" VALUE.", "the flag --%s needs a value", name)
 		}
-		i++
-		front = append(front, args[i])
+		if !hasValue {
+			i++
+			value = args[i]
+			front = append(front, value)
+		}
+		if strings.TrimSpace(value) == "" {
+			return nil, wrongUsage("Give it a value, or leave it out.", "the value of --%s is blank", name)
+		}
 	}
 	if len(back) > 0 {
 		front = append(append(front, "--"), back...)

@@ -73,6 +73,7 @@ func (t *tool) once(ctx context.Context, o childOptions, changed <-chan struct{}
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case err := <-ended:
+		signalGroup(cmd, os.Kill) // what it started may have stayed
 		if len(o.watch) == 0 {
 			return false, exitOf(err)
 		}
@@ -97,8 +98,8 @@ func exitOf(err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() > 0 {
-		return childExit(e.ExitCode())
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		return childExit(exitCode(e.ProcessState))
 	}
 	return fmt.Errorf("the command ended: %w", err)
 }

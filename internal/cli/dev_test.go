@@ -118,6 +118,9 @@ func TestASampleOnAFileTheStackMayNotReadHasAStackOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, s := dev(t, dir, "--headless")
+	if _, stderr, code := output(t, dir, "run", "hardship", "-n", "wrong", "--file", sample); code != 1 || !strings.Contains(stderr, `there is no namespace "wrong"`) {
+		t.Errorf("run in a namespace that the stack lacks = %d %s", code, stderr)
+	}
 	stdout, stderr, code := output(t, dir, "run", "hardship", "--file", sample)
 	if code != 0 || !strings.Contains(stdout, `"affordability": "affordable"`) || !strings.Contains(stderr, "The stack at "+s.Address+" may not read") {
 		t.Errorf("a file outside the stack's folders = %d %s %s", code, stdout, stderr)
@@ -206,6 +209,9 @@ func TestTheUsersCommandRunsBesideTheStack(t *testing.T) {
 		"sh", "-c", `echo "$TEMPORAL_NAMESPACE $HOLODECK_TASK_QUEUE $TEMPORAL_ADDRESS"; exit 3`)
 	if code != 3 || !strings.HasPrefix(stdout, "default mine 127.0.0.1:") {
 		t.Errorf("dev -- sh = %d %q, want 3 and the stack's names", code, stdout)
+	}
+	if _, _, code := output(t, dir, "dev", "--ephemeral", "--headless", "--port", "0", "--", "sh", "-c", "kill -KILL $$"); code != 137 {
+		t.Errorf("dev with a command that is killed = %d, want 137 as a shell gives", code)
 	}
 	if _, stderr, code := output(t, dir, "dev", "--ephemeral", "--headless", "--port", "0", "--", "no-such-command"); code != 1 || !strings.Contains(stderr, "no-such-command") {
 		t.Errorf("dev -- no-such-command = %d %s", code, stderr)

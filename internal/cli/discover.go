@@ -71,11 +71,18 @@ func (t *tool) runningStack(c *cli.Context) (*target, error) {
 		if namespace == "" {
 			namespace = s.Namespace
 		}
-		if g, err := t.connect(c, config.Temporal{Address: s.Address, Namespace: namespace, TaskQueue: queue}, 0); err == nil {
+		g, err := t.connect(c, config.Temporal{Address: s.Address, Namespace: namespace, TaskQueue: queue}, 0)
+		if err == nil {
 			return t.ifItSees(c, g, s.Roots), nil
+		}
+		if refused(c, err) {
+			return nil, err
 		}
 	}
 	g, err := t.connect(c, config.Temporal{Address: client.DefaultHostPort, Namespace: c.String("namespace"), TaskQueue: t.queueOf(c)}, 0)
+	if refused(c, err) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, nil // nothing answers there: the caller starts a stack
 	}
@@ -84,6 +91,12 @@ func (t *tool) runningStack(c *cli.Context) (*target, error) {
 		return nil, nil
 	}
 	return t.ifItSees(c, g, nil), nil
+}
+
+// refused says whether a stack that is there lacks what the user asked for by
+// name: another stack would not be what was asked for.
+func refused(c *cli.Context, err error) bool {
+	return c.String("namespace") != "" && fault.Is(err, fault.Config)
 }
 
 // ifItSees returns g, or nil when a sample is to read files that the found

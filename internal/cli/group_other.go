@@ -10,3 +10,5 @@ import (
 func ownGroup(*exec.Cmd) {}
 
 func signalGroup(cmd *exec.Cmd, _ os.Signal) { _ = cmd.Process.Kill() }
+
+func exitCode(s *os.ProcessState) int { return s.ExitCode() }

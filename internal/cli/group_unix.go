@@ -19,3 +19,12 @@ func signalGroup(cmd *exec.Cmd, s os.Signal) {
 	}
 	_ = syscall.Kill(-cmd.Process.Pid, number) // it may have ended by itself
 }
+
+// exitCode is the code of a command that ended, as a shell gives it: 128 and
+// the signal's number for one that was killed.
+func exitCode(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
+}

@@ -152,6 +152,9 @@ func (g *target) close() {
 
 // findTarget uses the running stack, or starts one.
 func (t *tool) findTarget(c *cli.Context, workflow string) (*target, error) {
+	if c.Bool("ephemeral") && c.String("address") != "" {
+		return nil, wrongUsage("Leave one of them out.", "--ephemeral starts a stack here, and --address names another one")
+	}
 	if !c.Bool("ephemeral") {
 		g, err := t.runningStack(c)
 		if err != nil || g != nil {
