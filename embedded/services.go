@@ -123,7 +123,7 @@ func (sv *services) module() fx.Option {
 
 func (sv *services) history(p temporal.ServiceProviderParamsCommon) (temporal.ServicesGroupOut, error) {
 	app := sv.service(p, primitives.HistoryService, sv.plan.held.history,
-		fx.Decorate(newNotifier), history.QueueModule, history.Module, replication.Module)
+		fx.Decorate(newNotifier, uncut), history.QueueModule, history.Module, replication.Module)
 	return temporal.NewService(app, primitives.HistoryService, p.Logger), app.Err()
 }
 
