@@ -30,8 +30,9 @@ func (t *tool) parseCommand() *cli.Command {
 		Usage:     "turn documents into markdown on this machine, no server needed",
 		ArgsUsage: "FILE|DIR|URL|- …",
 		Description: `Prints the markdown of one document; of several, each below a line that names it,
-or into files of DIR with -o. Folders are read whole. A bad file does not stop the
-others: it is told, and the exit code is 1. "-" reads standard input.
+or into files of DIR with -o. Folders are read whole, without hidden files, those of
+types that cannot be read, and DIR. A bad file does not stop the others: it is told,
+and the exit code is 1. "-" reads standard input.
 
 Reads: ` + strings.Join(parse.Supported(), ", ") + `.`,
 		Flags: []cli.Flag{
@@ -52,6 +53,7 @@ Reads: ` + strings.Join(parse.Supported(), ", ") + `.`,
 type document struct {
 	name   string // as the user named it
 	mirror string // where its output goes below -o, without the extension
+	walked bool   // found in a folder, not named
 }
 
 func (t *tool) parse(c *cli.Context) error {
@@ -66,7 +68,7 @@ func (t *tool) parse(c *cli.Context) error {
 	if c.Int("jobs") < 1 {
 		return wrongUsage("Give a number from 1.", "--jobs is %d", c.Int("jobs"))
 	}
-	documents, err := t.documents(c.Args().Slice())
+	documents, err := t.documents(c.Args().Slice(), c.String("output"))
 	if err != nil {
 		return err
 	}
@@ -101,41 +103,57 @@ func parsePages(s string) (payload.Pages, error) {
 	return pages, nil
 }
 
-// documents expands folders, hidden files left out, sorted.
-func (t *tool) documents(names []string) ([]document, error) {
+// documents expands folders, sorted; hidden files and the folder that the
+// output goes to are left out.
+func (t *tool) documents(names []string, output string) ([]document, error) {
 	var out []document
 	for _, name := range names {
 		switch {
 		case name == "-":
-			out = append(out, document{name, "stdin"})
+			out = append(out, document{name: name, mirror: "stdin"})
 			continue
 		case isURL(name):
-			out = append(out, document{name, urlName(name)})
+			out = append(out, document{name: name, mirror: urlName(name)})
 			continue
 		}
 		info, err := os.Stat(t.path(name))
 		if err != nil || !info.IsDir() {
-			out = append(out, document{name, filepath.Base(name)})
+			out = append(out, document{name: name, mirror: filepath.Base(name)})
 			continue
 		}
-		err = filepath.WalkDir(t.path(name), func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			hidden := strings.HasPrefix(d.Name(), ".") && path != t.path(name)
-			if hidden && d.IsDir() {
-				return filepath.SkipDir
-			}
-			if rel, err := filepath.Rel(t.path(name), path); err == nil && !hidden && d.Type().IsRegular() {
-				out = append(out, document{filepath.Join(name, rel), rel})
-			}
-			return nil
-		})
+		below := "" // of one folder the files mirror directly, of several each has its own
+		if len(names) > 1 {
+			below = filepath.Base(t.absolute(name))
+		}
+		found, err := t.walk(name, output)
 		if err != nil {
 			return nil, fault.New(fault.FileNotFound, "read folder "+name, "Name a folder that can be read.", "%w", fault.Cause(err))
 		}
+		for _, rel := range found {
+			out = append(out, document{filepath.Join(name, rel), filepath.Join(below, rel), true})
+		}
 	}
 	return out, nil
+}
+
+// walk returns the files of a folder, relative to it.
+func (t *tool) walk(name, output string) (found []string, err error) {
+	root := t.path(name)
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(d.Name(), ".") && path != root
+		own := output != "" && path != root && t.absolute(path) == t.absolute(output)
+		if d.IsDir() && (hidden || own) {
+			return filepath.SkipDir
+		}
+		if rel, err := filepath.Rel(root, path); err == nil && !hidden && d.Type().IsRegular() {
+			found = append(found, rel)
+		}
+		return nil
+	})
+	return found, err
 }
 
 func urlName(raw string) string {
@@ -155,7 +173,8 @@ type parseJob struct {
 	dir      string
 	parser   *parse.Parser
 	many     bool
-	failed   int // counted by print alone
+	failed   int // this and the next are print's alone
+	leftOut  []string
 }
 
 // parsed is one finished document.
@@ -165,7 +184,8 @@ type parsed struct {
 }
 
 func (p *parseJob) all(ctx context.Context, documents []document, jobs int) error {
-	if err := p.distinct(documents); err != nil {
+	documents, err := p.distinct(documents)
+	if err != nil {
 		return err
 	}
 	bar := p.bar(len(documents))
@@ -189,6 +209,9 @@ func (p *parseJob) all(ctx context.Context, documents []document, jobs int) erro
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if n := len(p.leftOut); n > 0 {
+		p.t.note("Left out %d of %d files, whose types cannot be read: %s.", n, len(documents), some(p.leftOut))
+	}
 	if p.failed > 0 && p.many {
 		p.t.note("%d of %d documents could not be read.", p.failed, len(documents))
 	}
@@ -198,19 +221,46 @@ func (p *parseJob) all(ctx context.Context, documents []document, jobs int) erro
 	return nil
 }
 
-// distinct refuses documents that would be written to one file.
-func (p *parseJob) distinct(documents []document) error {
+// distinct gives documents that would be written to one file the whole of
+// their names below -o, drops what is named twice, and refuses what is left.
+func (p *parseJob) distinct(documents []document) ([]document, error) {
 	if p.dir == "" {
-		return nil
+		return documents, nil
+	}
+	times := map[string]int{}
+	for _, d := range documents {
+		times[d.mirror]++
 	}
 	seen := map[string]string{}
+	var out []document
 	for _, d := range documents {
-		if other, ok := seen[d.mirror]; ok {
-			return wrongUsage("Parse them in two runs.", "%s and %s would both be written to %s", other, d.name, p.target(d))
+		if times[d.mirror] > 1 && d.name != "-" && !isURL(d.name) {
+			d.mirror = inside(d.name)
+		}
+		other, taken := seen[d.mirror]
+		if taken && p.t.absolute(other) == p.t.absolute(d.name) {
+			continue
+		}
+		if taken {
+			return nil, wrongUsage("Parse them in two runs, each with a folder of its own.", "%s and %s would both be written to %s", other, d.name, p.target(d))
 		}
 		seen[d.mirror] = d.name
+		out = append(out, d)
 	}
-	return nil
+	return out, nil
+}
+
+// inside makes any path one that stays below a folder.
+func inside(name string) string {
+	return strings.TrimPrefix(filepath.Clean("/"+filepath.ToSlash(name)), string(filepath.Separator))
+}
+
+// some lists the first few names.
+func some(names []string) string {
+	if len(names) > 5 {
+		return strings.Join(names[:5], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }
 
 func (p *parseJob) bar(n int) *progressbar.ProgressBar {
@@ -236,6 +286,10 @@ func (p *parseJob) print(ctx context.Context, documents []document, results []ch
 		if r.err != nil {
 			if errors.Is(r.err, context.Canceled) {
 				return r.err
+			}
+			if d.walked && p.ref.Type == "" && fault.Is(r.err, fault.UnsupportedFileType) {
+				p.leftOut = append(p.leftOut, d.name)
+				continue
 			}
 			p.aside(bar, func() { p.tell(d, r.err) })
 			continue
