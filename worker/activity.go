@@ -3,9 +3,12 @@ package worker
 import (
 	"context"
 	"errors"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
+	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/payload"
@@ -16,6 +19,8 @@ import (
 // wrong input fail at once: what the SDK decodes fails retryably.
 func serve[In, Out any](a *Activities, name string, run func(context.Context, In) (Out, error)) func(context.Context, converter.RawValue) (converter.RawValue, error) {
 	return func(ctx context.Context, raw converter.RawValue) (converter.RawValue, error) {
+		ctx, done := a.untilStop(ctx)
+		defer done()
 		var in In
 		if err := decode(raw.Payload(), &in); err != nil {
 			return converter.RawValue{}, failure(ctx, name, err)
@@ -33,6 +38,32 @@ func serve[In, Out any](a *Activities, name string, run func(context.Context, In
 		}
 		return converter.NewRawValue(encoded), nil
 	}
+}
+
+// untilStop ends an activity a little before its worker's time to stop is
+// over, so that its failure still reaches the server: else the next attempt
+// would wait for the whole start-to-close time.
+func (a *Activities) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.stopTime <= 0 {
+		return ctx, func() {}
+	}
+	stopping := activity.GetWorkerStopChannel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-stopping:
+		case <-ctx.Done():
+			return
+		}
+		limit := time.NewTimer(a.stopTime - min(a.stopTime/4, 2*time.Second))
+		defer limit.Stop()
+		select {
+		case <-limit.C:
+			cancel(sdkworker.ErrWorkerShutdown)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 func decode(p *commonpb.Payload, v any) error {

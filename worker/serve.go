@@ -46,6 +46,7 @@ func Serve(c client.Client, s Service) (*Running, error) {
 	w := sdkworker.New(c, s.TaskQueue, o)
 	var taken []string
 	for _, a := range s.Activities {
+		a.stopTime = o.WorkerStopTimeout
 		a.RegisterExcept(w, taken)
 		taken = append(taken, a.Names()...)
 	}

@@ -59,6 +59,8 @@ type Activities struct {
 	rate    *rate.Limiter
 	meters  meters
 	tracer  trace.Tracer
+
+	stopTime time.Duration // of the worker that serves them; 0: not known
 }
 
 // node is one bound agent activity.

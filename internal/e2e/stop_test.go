@@ -82,12 +82,12 @@ func TestACallInFlightFinishesWhileTheWorkerStops(t *testing.T) {
 }
 
 // A call that outlives the stop time is given up with a failure that has its
-// kind, and runs again elsewhere.
+// kind, that the server knows before the stop is over, and runs again elsewhere.
 func TestACallThatOutlivesTheStopIsRetried(t *testing.T) {
 	p := begin(t, nil)
 	model, called, release := held(t)
 	dir := patient(t, model.URL)
-	running, err := worker.Serve(p.Client, worker.Service{TaskQueue: p.queue, Activities: []*worker.Activities{bind(t, dir)}, Stop: 50 * time.Millisecond})
+	running, err := worker.Serve(p.Client, worker.Service{TaskQueue: p.queue, Activities: []*worker.Activities{bind(t, dir)}, Stop: 400 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +95,13 @@ func TestACallThatOutlivesTheStopIsRetried(t *testing.T) {
 	run := p.startElsewhere(t)
 	<-called
 	running.Stop()
+	d, err := p.DescribeWorkflowExecution(t.Context(), run.GetID(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(d.GetPendingActivities()); n != 1 || d.GetPendingActivities()[0].GetLastFailure() == nil {
+		t.Errorf("after the stop the server knows of no failure: %v", d.GetPendingActivities())
+	}
 	release()
 	p.serve(t, bind(t, dir), nil)
 	if err := run.Get(t.Context(), nil); err != nil {
