@@ -81,6 +81,7 @@ func (t *tool) dev(c *cli.Context) error {
 	if len(command) == 0 && len(c.StringSlice("watch")) > 0 {
 		return wrongUsage("Write holodeck dev --watch GLOB -- COMMAND.", "--watch needs a command to restart")
 	}
+	outliveReader()
 	o, err := t.serverOptions(c)
 	if err != nil {
 		return err

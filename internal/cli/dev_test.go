@@ -1,7 +1,9 @@
 package cli_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -215,6 +217,27 @@ func TestTheUsersCommandRunsBesideTheStack(t *testing.T) {
 	}
 	if _, stderr, code := output(t, dir, "dev", "--ephemeral", "--headless", "--port", "0", "--", "no-such-command"); code != 1 || !strings.Contains(stderr, "no-such-command") {
 		t.Errorf("dev -- no-such-command = %d %s", code, stderr)
+	}
+}
+
+func TestDevOutlivesTheReaderOfItsOutput(t *testing.T) {
+	slow(t)
+	cmd := prepare(t, t.TempDir(), "dev", "--ephemeral", "--headless", "--port", "0")
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	for lines := bufio.NewScanner(out); lines.Scan() && !strings.Contains(lines.Text(), "Ctrl-C"); {
+	}
+	if err := errors.Join(out.Close(), cmd.Process.Signal(syscall.SIGINT)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("dev whose output nobody reads ends with %v, want 0", err)
 	}
 }
 

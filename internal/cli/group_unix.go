@@ -5,6 +5,7 @@ package cli
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 )
 
@@ -28,3 +29,8 @@ func exitCode(s *os.ProcessState) int {
 	}
 	return s.ExitCode()
 }
+
+// outliveReader lets a server go on when whoever read its output has gone:
+// dev 2>&1 | head must not end it. The signal is caught, not ignored, since
+// what is ignored would be ignored by the user's own command too.
+func outliveReader() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -48,6 +48,7 @@ func (t *tool) worker(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return wrongUsage("Write holodeck worker --config FILE.", "worker takes no arguments, and there is %q", c.Args().First())
 	}
+	outliveReader()
 	level, err := logLevel(c.String("log-level"))
 	if err != nil {
 		return err
