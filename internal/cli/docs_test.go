@@ -24,7 +24,7 @@ var documented = map[string]string{
 	`holodeck signal break-1 decide --input '{"approved": true, "by": "Ada"}'`:                 "run",
 	"holodeck parse samples/hardship/statement-affordable.pdf":                                 "run",
 	"holodeck parse --pages 1 --json samples/hardship/statement-affordable.pdf":                "run",
-	"holodeck parse samples -o markdown":                                                       "fails",
+	"holodeck parse samples -o markdown":                                                       "run",
 	"holodeck samples":                                                                         "run",
 	"holodeck samples copy python mine":                                                        "run",
 	"holodeck check --config mine/worker.yaml":                                                 "run",
