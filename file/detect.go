@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -38,6 +39,8 @@ func Detect(r io.ReaderAt, size int64, extension string) (kind, mime string, err
 		return kind, mime, nil
 	case bytes.HasPrefix(b, []byte{0xD0, 0xCF, 0x11, 0xE0}):
 		return oleKind(mime, extension), mime, nil
+	case slices.ContainsFunc(bareWorkbook, func(mark string) bool { return bytes.HasPrefix(b, []byte(mark)) }):
+		return "excel", "application/vnd.ms-excel", nil
 	case strings.HasPrefix(mime, "image/") && mime != "image/svg+xml":
 		return "image", mime, nil
 	case isText(m), plausibleText(b):
@@ -46,6 +49,10 @@ func Detect(r io.ReaderAt, size int64, extension string) (kind, mime string, err
 		return "", mime, nil
 	}
 }
+
+// bareWorkbook marks workbooks of Excel 2 to 5 without a container: the record
+// that begins one, with its length.
+var bareWorkbook = []string{"\x09\x00\x04\x00", "\x09\x02\x06\x00", "\x09\x04\x06\x00", "\x09\x08\x08\x00\x00\x05", "\x09\x08\x10\x00\x00\x06"}
 
 func isText(m *mimetype.MIME) bool {
 	for ; m != nil; m = m.Parent() {

@@ -104,6 +104,11 @@ func FuzzDOCX(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) { fuzzed(t, "word", "a.docx", docxOf(t, body), payload.FileInput{}) })
 }
 
+func FuzzXLS(f *testing.F) {
+	seed(f, "testdata/xls-*/in.xls")
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "excel", "a.xls", data, payload.FileInput{}) })
+}
+
 func FuzzPackage(f *testing.F) {
 	seed(f, "testdata/docx-*/in.docx")
 	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "word", "a.docx", data, payload.FileInput{}) })

@@ -35,7 +35,7 @@ func (l *leftOut) table(t *table) {
 	}
 	var columns []string
 	for _, h := range t.hidden {
-		if h.left <= t.used.right {
+		if h.left <= t.used.right && h.left <= t.want.right && h.right >= t.want.left {
 			columns = append(columns, span(h.left, min(h.right, t.used.right), columnName))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/holodeck-run/holodeck/fault"
+	"github.com/holodeck-run/holodeck/parse/internal/biff"
 	"github.com/holodeck-run/holodeck/parse/internal/pack"
 	"github.com/holodeck-run/holodeck/parse/internal/xmlscan"
 )
@@ -23,12 +24,14 @@ type workbook struct {
 	base1904 bool
 	formats  []format // by cell style
 	strings  pool
+	binary   *biff.Book // of a workbook of before 2007; then there is no pkg
 }
 
 type entry struct {
 	name   string
 	part   string
 	hidden bool
+	binary biff.Sheet
 }
 
 // pool holds strings end to end: millions of them cost no more than their bytes.
@@ -54,8 +57,8 @@ func (p *pool) at(i int) string {
 }
 
 func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
-	if err := pack.RefuseOLE(r, size, ".xlsx"); err != nil {
-		return nil, err
+	if pack.Compound(r) || biff.Bare(r) {
+		return openBinary(r, size)
 	}
 	pkg, err := pack.Open(r, size)
 	if err != nil {
@@ -93,7 +96,7 @@ func (w *workbook) readBook() error {
 				return nil
 			}
 			state := s.Attr("state")
-			w.sheets = append(w.sheets, entry{s.Attr("name"), rel.Target, state == "hidden" || state == "veryHidden"})
+			w.sheets = append(w.sheets, entry{name: s.Attr("name"), part: rel.Target, hidden: state == "hidden" || state == "veryHidden"})
 		case "definedName":
 			name := strings.ToLower(s.Attr("name"))
 			refers, err := s.Content()
@@ -144,6 +147,9 @@ func (w *workbook) readStyles() error {
 
 // readStrings reads the shared strings. Phonetic readings are left out.
 func (w *workbook) readStrings() error {
+	if w.binary != nil {
+		return nil
+	}
 	part, err := w.pkg.Related(w.pkg.Main(), "sharedStrings")
 	if err != nil || part == "" || len(w.strings.ends) > 0 {
 		return err

@@ -51,7 +51,11 @@ func Workbook(ctx context.Context, r io.ReaderAt, size int64, q Request, sink bl
 	}
 	for i, e := range chosen {
 		t := table{book: w, want: want, name: e.name, sink: sink}
-		if err := t.read(ctx, e.part); err != nil {
+		read := t.read
+		if w.binary != nil {
+			read = t.readBinary
+		}
+		if err := read(ctx, e); err != nil {
 			return result, err
 		}
 		if q.Range != "" && t.rows == 0 {
@@ -137,8 +141,8 @@ type table struct {
 	inline      []byte
 }
 
-func (t *table) read(ctx context.Context, part string) error {
-	r, err := t.book.pkg.Open(part)
+func (t *table) read(ctx context.Context, e entry) error {
+	r, err := t.book.pkg.Open(e.part)
 	if err != nil {
 		return err
 	}
@@ -230,6 +234,9 @@ func (t *table) readRow(s *xmlscan.Scanner) error {
 }
 
 func (t *table) hideRow() {
+	if t.row < t.want.top || t.row > t.want.bottom {
+		return
+	}
 	if n := len(t.hiddenRows); n > 0 && t.hiddenRows[n-1] == t.row-1 {
 		t.hiddenRows[n-1] = t.row
 		return
@@ -245,7 +252,7 @@ func (t *table) putRow() error {
 	return t.sink.Put(block.TableRow{Cells: t.cells, At: t.row})
 }
 
-// readCell reads a cell and appends it, with the empty ones before it.
+// readCell reads a cell and places it.
 func (t *table) readCell(s *xmlscan.Scanner, hidden bool) (filled bool, err error) {
 	t.column++
 	if c, r, ok := parseCell(string(s.Raw("r"))); ok && c > 0 {
@@ -259,16 +266,20 @@ func (t *table) readCell(s *xmlscan.Scanner, hidden bool) (filled bool, err erro
 	if err := t.readValue(s); err != nil {
 		return false, err
 	}
-	text := t.show(kind, style)
+	return t.place(t.show(kind, style), hidden), nil
+}
+
+// place appends a cell to the row, with the empty ones before it.
+func (t *table) place(text string, hidden bool) (filled bool) {
 	if strings.TrimSpace(text) == "" || t.column > lastColumn {
-		return false, nil
+		return false
 	}
 	if hidden {
-		return true, nil
+		return true
 	}
 	t.used.grow(t.row, t.column)
 	if t.column < t.want.left || t.column > t.want.right || t.hides(t.column) {
-		return true, nil
+		return true
 	}
 	at := t.column - t.want.left
 	for _, h := range t.hidden { // columns left out take no room
@@ -278,5 +289,5 @@ func (t *table) readCell(s *xmlscan.Scanner, hidden bool) (filled bool, err erro
 		t.cells = append(t.cells, block.Cell{})
 	}
 	t.cells[at].Plain = text
-	return true, nil
+	return true
 }
