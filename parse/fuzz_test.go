@@ -77,6 +77,38 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
+func FuzzHTML(f *testing.F) {
+	seed(f, "testdata/html-*/in.*")
+	for _, s := range []string{
+		`<meta charset=utf-7><table border><tr><td rowspan=0 colspan=9999>a<td><ol reversed start=-3 type=i><li value=0>b</table><pre>`,
+		`<blockquote><li><h1><table><caption>c<tr><th>d</blockquote><dd><p>e<br><br><img alt=f><a href="%zz">g`,
+		`<base href="::"><p>a<b>b<p>c</b><math alttext="x"><select><option>d</select><svg><title>e`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "html", "a.html", data, payload.FileInput{}) })
+}
+
+func FuzzJSON(f *testing.F) {
+	seed(f, "testdata/json-*/in.*")
+	for _, s := range []string{`[[[["\"]]]]`, "{\"a\":1}\n{\"b\"", `"\ud800"`, "1e999", "[1,]"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "json", "a.json", data, payload.FileInput{}) })
+}
+
+func FuzzXML(f *testing.F) {
+	seed(f, "testdata/xml-*/in.*")
+	f.Add([]byte(`<rdf:RDF><channel/><item><title>a&amp;b</title><content type="xhtml"><div>c</div></content></item></rdf:RDF>`))
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "xml", "a.xml", data, payload.FileInput{}) })
+}
+
+func FuzzNotebook(f *testing.F) {
+	seed(f, "testdata/notebook-*/in.*")
+	f.Add([]byte(`{"worksheets":[{"cells":[{"cell_type":"code","language":"r","input":["a"],"outputs":[{"output_type":"pyout","text":"b"}]},{"cell_type":"heading","level":9,"source":"c"}]}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "notebook", "a.ipynb", data, payload.FileInput{}) })
+}
+
 // FuzzXLSX and FuzzDOCX vary the part that matters: random bytes hardly ever
 // make a zip file.
 func FuzzXLSX(f *testing.F) {

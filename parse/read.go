@@ -7,10 +7,12 @@ import (
 
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/data"
 	"github.com/holodeck-run/holodeck/parse/internal/office"
 	"github.com/holodeck-run/holodeck/parse/internal/pdf"
 	"github.com/holodeck-run/holodeck/parse/internal/sheet"
 	"github.com/holodeck-run/holodeck/parse/internal/text"
+	"github.com/holodeck-run/holodeck/parse/internal/web"
 	"github.com/holodeck-run/holodeck/payload"
 )
 
@@ -32,12 +34,8 @@ func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *pay
 	switch r.File.Type {
 	case "pdf":
 		return p.readPDF(ctx, r, sink, meta)
-	case "text":
-		data, err := all(r)
-		if err != nil {
-			return err
-		}
-		return text.Read(ctx, data, sink)
+	case "text", "html", "json", "xml", "notebook":
+		return readText(ctx, r, sink)
 	case "word":
 		return office.Document(ctx, r.File, r.File.Size, sink)
 	case "csv":
@@ -46,6 +44,25 @@ func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *pay
 		return p.readWorkbook(ctx, r, sink, meta)
 	}
 	return unsupported(r.File.Type, r.File.MIME)
+}
+
+// readText reads what is text as a file, whole.
+func readText(ctx context.Context, r Request, sink block.Sink) error {
+	b, err := all(r)
+	if err != nil {
+		return err
+	}
+	switch r.File.Type {
+	case "html":
+		return web.Read(ctx, b, sink)
+	case "json":
+		return data.JSON(ctx, b, sink)
+	case "xml":
+		return data.XML(ctx, b, sink)
+	case "notebook":
+		return data.Notebook(ctx, b, sink)
+	}
+	return text.Read(ctx, b, sink)
 }
 
 func (p *Parser) readPDF(ctx context.Context, r Request, sink block.Sink, meta *payload.Metadata) error {

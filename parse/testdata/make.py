@@ -314,6 +314,48 @@ def book1904():
     return wb
 
 
+# ----------------------------------------------------------------- html, data
+def page():
+    return """<!DOCTYPE html><html><head><meta charset="windows-1251"><title>Правила дома</title><base href="https://example.org/a/"><style>p{}</style></head>
+<body><nav><a href="/">Начало</a></nav><h2>Часы <em>работы</em></h2>
+<p>Открыто с <b>девяти</b>   до <a href="b.html?x=1&amp;y=2">десяти</a>, <del>кроме</del> и в <code>праздники</code>.<br>Вторая строка<sup>2</sup>.</p>
+<p hidden>скрыто</p><p style="display: none">скрыто</p><script>var x = "скрыто"</script>
+<ol start="4"><li>Взять ключ<li><p>Выключить</p><p>проверить</p><ul><li>свет</li><li>воду<ol type="a"><li>горячую<li>холодную</ol></li></ul><li value="9"><input type="checkbox" checked> Закрыть</ol>
+<blockquote><p>Тише едешь.</p><blockquote>Дальше будешь.</blockquote><ul><li>пословица</ul></blockquote>
+<pre><code class="language-go">func main() {
+\tprintln("*")
+}
+</code></pre>
+<dl><dt>Зал</dt><dd>большая комната</dd><dd>для всех</dd></dl>
+<figure><img src="x.png" alt="План | зала"><figcaption>Рисунок 1</figcaption></figure>
+<table><caption>Цены</caption><thead><tr><th rowspan="2">Комната<th colspan="2">Цена</tr><tr><th>день<th>ночь</tr></thead>
+<tfoot><tr><td>Всего<td>65<td></tr></tfoot><tbody><tr><td>Большая<td>40<td><ul><li>a|b<li>c</ul></tr><tr><td>Малая<td>25<td><table><tr><td>x<td>y</tr></table></tr></tbody></table>
+<table><tr><td>Слева</td></tr><tr><td><p>Справа</p></td></tr></table>
+<p><a href="javascript:alert(1)">никуда</a> <a href="#top">наверх</a></p></body></html>""".encode("cp1251")
+
+
+def feeds():
+    rss = """<?xml version="1.0"?><rss version="2.0" xmlns:content="urn:c" xmlns:atom="urn:a"><channel><title>Hall &amp;amp; garden</title><link>https://example.org/</link><atom:link href="https://example.org/rss" rel="self"/><description>News of the hall</description>
+<item><title>Opening</title><link>https://example.org/1</link><pubDate>Tue, 30 Jun 2026 09:30:00 +0200</pubDate><description>short</description><content:encoded><![CDATA[<h1>Hours</h1><p>From <b>nine</b> to ten.</p><ul><li>Sundays too</ul>]]></content:encoded></item>
+<item><title>Paint</title><description>Two &lt;i&gt;quotes&lt;/i&gt; came.</description></item></channel></rss>"""
+    atom = """<feed xmlns="http://www.w3.org/2005/Atom"><title>Notes</title><updated>2026-06-30T09:30:00Z</updated><author><name>Ann</name></author>
+<entry><title type="text">First</title><link rel="alternate" href="https://example.org/n/1"/><published>2026-06-29T08:00:00Z</published><summary>a summary</summary></entry></feed>"""
+    return rss, atom
+
+
+def notebook():
+    cells = [
+        {"cell_type": "markdown", "source": ["# Sums\n", "\n", "*as* it | stands"]},
+        {"cell_type": "code", "source": "print(1 + 1)", "outputs": [{"output_type": "stream", "name": "stdout", "text": ["2\n"]}]},
+        {"cell_type": "code", "source": ["frame"], "outputs": [
+            {"output_type": "execute_result", "data": {"text/plain": "a b", "text/html": ["<table><tr><th>a<th>b</tr>", "<tr><td>1<td>2</tr></table>"]}},
+            {"output_type": "display_data", "data": {"image/png": "AAAA", "text/plain": ["<Figure 1>"]}},
+            {"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["\x1b[31mE\x1b[0m: v"]}]},
+        {"cell_type": "raw", "source": "left raw"},
+    ]
+    return json.dumps({"nbformat": 4, "metadata": {"kernelspec": {"language": "python", "name": "python3"}}, "cells": cells})
+
+
 def main():
     put(".", "scan.pdf", pdf_scan())
     put(".", "encrypted.pdf", pdf_encrypted())
@@ -344,6 +386,14 @@ def main():
     put("text-russian", "in.txt", "Съешь же ещё этих мягких французских булок, да выпей чаю.\r\n".encode("koi8-r"))
     put("text-utf16", "in.txt", "plain words and Ünïcödé\n".encode("utf-16-le"))
     put("text-markdown", "in.md", b"\xef\xbb\xbf# Title\n\n- *kept* as | it is\n")
+    put("html-page", "in.html", page())
+    rss, atom = feeds()
+    put("xml-rss", "in.xml", rss.encode())
+    put("xml-atom", "in.atom", atom.encode())
+    put("xml-plain", "in.xml", '<?xml version="1.0" encoding="iso-8859-2"?>\n<hall>\n  <fee unit="zł">40</fee> <!-- ``` -->\n</hall>\n'.encode("iso8859-2"))
+    put("json-object", "in.json", '\ufeff{"id":12345678901234567890,"ratio":1.0,"none":null,"list":[1,{}],"text":"a``` é"}'.encode())
+    put("json-lines", "in.jsonl", b'{"n": 1}\n\n{"n": 2}\n')
+    put("notebook-sums", "in.ipynb", notebook().encode())
 
 
 if __name__ == "__main__":

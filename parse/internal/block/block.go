@@ -16,7 +16,7 @@ type Sink interface {
 }
 
 // Block is one piece of a document: a [Heading], [Paragraph], [Item], [Code],
-// [Verbatim], [Image], [Marker], [Sheet], [Note], or the parts of a table,
+// [Verbatim], [Image], [Marker], [Sheet], [Quote], [Note], or the parts of a table,
 // [TableStart], [TableRow] and [TableEnd].
 type Block interface{ block() }
 
@@ -58,6 +58,9 @@ type Marker struct {
 // Sheet begins a sheet of a workbook. Without a name only the progress is
 // noted and nothing printed.
 type Sheet struct{ Name string }
+
+// Quote says how deep in quotations what follows stands, until the next one.
+type Quote struct{ Depth int } // 0 is outside of any
 
 // Note is the text of a footnote, endnote or comment that a [Run] refers to.
 type Note struct {
@@ -119,6 +122,7 @@ func (Verbatim) block()   {}
 func (Image) block()      {}
 func (Marker) block()     {}
 func (Sheet) block()      {}
+func (Quote) block()      {}
 func (Note) block()       {}
 func (TableStart) block() {}
 func (TableRow) block()   {}

@@ -29,7 +29,10 @@ type printed struct {
 }
 
 func (w *Writer) startTable(trim bool) {
+	depth := w.quote
+	w.quoteTo(0) // a table is printed by the byte, outside of quotations
 	w.begin(other)
+	w.quote = depth
 	w.table = &table{start: len(w.buf), size: w.size, trim: trim, lead: 1 << 20}
 }
 

@@ -49,6 +49,8 @@ type Writer struct {
 	at      TooLong
 	page    int // the page being printed, 0 before the first
 	filled  bool
+	quote   int // depth of quotations
+	quoted  int // the depth that the block being printed shares with the last one
 }
 
 type kind int
@@ -81,6 +83,8 @@ func (w *Writer) Put(b block.Block) error {
 		w.marker(b)
 	case block.Sheet:
 		w.sheet(b)
+	case block.Quote:
+		w.quoteTo(b.Depth)
 	default:
 		w.flow(b)
 	}
@@ -233,9 +237,32 @@ func (w *Writer) begin(k kind) {
 		w.emit("\n\n")
 	}
 	w.prev = k
+	if shared := min(w.quoted, w.quote); shared < w.quote {
+		w.raw(strings.Repeat(quoteMark, w.quote-shared))
+	}
+	w.quoted = w.quote
 }
 
+const quoteMark = "> "
+
+// quoteTo begins or ends quotations: a list does not go on across that.
+func (w *Writer) quoteTo(depth int) {
+	w.quote = min(max(depth, 0), 32)
+	w.quoted = min(w.quoted, w.quote)
+	if w.prev != nothing {
+		w.prev = other
+	}
+}
+
+// emit prints s, every line of it as deep in quotations as the block is.
 func (w *Writer) emit(s string) {
+	if w.quoted > 0 && strings.Contains(s, "\n") {
+		s = strings.ReplaceAll(s, "\n", "\n"+strings.Repeat(quoteMark, w.quoted))
+	}
+	w.raw(s)
+}
+
+func (w *Writer) raw(s string) {
 	w.buf = append(w.buf, s...)
 	w.size += jsonSize(s)
 }

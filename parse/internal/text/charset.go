@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
@@ -35,6 +36,44 @@ func Decode(data []byte) (string, error) {
 		return decode(e, data)
 	}
 	return decode(legacy(data), data)
+}
+
+// DecodeAs is [Decode] for data that names its own character set: the name
+// stands where Decode would weigh the legacy sets. A name that is unknown, or
+// that the data contradicts, decides nothing.
+func DecodeAs(data []byte, label string) (string, error) {
+	e, err := htmlindex.Get(label)
+	if err != nil {
+		return Decode(data)
+	}
+	switch name, _ := htmlindex.Name(e); {
+	case name == "iso-2022-jp" && bytes.IndexByte(data, 0x1b) >= 0: // seven bits a byte: valid UTF-8 by chance
+	case utf8.Valid(data), zeros(data) != nil, strings.HasPrefix(name, "utf-16"), name == "replacement", name == "x-user-defined":
+		return Decode(data)
+	case name == "utf-8":
+		if s := string(bytes.ToValidUTF8(data, []byte("\uFFFD"))); mostly(s) {
+			return s, nil
+		}
+		return Decode(data)
+	}
+	if e, _ := mark(data); e != nil {
+		return Decode(data)
+	}
+	return decode(e, data)
+}
+
+// mostly says whether a text has more letters beyond ASCII than broken ones.
+func mostly(s string) bool {
+	broken, letters := 0, 0
+	for _, r := range s {
+		switch {
+		case r == utf8.RuneError:
+			broken++
+		case r >= utf8.RuneSelf:
+			letters++
+		}
+	}
+	return letters > broken
 }
 
 func decode(e encoding.Encoding, data []byte) (string, error) {
