@@ -142,12 +142,12 @@ func split(lines []line, depth int) []region {
 		if len(band) == 0 {
 			return
 		}
-		left, right := halves(band, x)
-		if len(band) >= 3 && len(left) > 0 && len(right) > 0 {
+		if prose(band, x, 2) && clear(band, x) {
 			if len(before) > 0 {
 				out = append(out, whole(before))
 				before = nil
 			}
+			left, right := halves(band, x)
 			out = append(out, split(left, depth+1)...)
 			out = append(out, split(right, depth+1)...)
 		} else {
@@ -232,34 +232,69 @@ func gutter(lines []line) (float64, bool) {
 		end++
 	}
 	x := w.left + width*float64(best+end)/2/steps
-	if crossed[best]*4 > len(lines) {
+	if crossed[best]*10 > 6*len(lines) {
 		return 0, false
 	}
-	return x, prose(lines, x)
+	return x, prose(lines, x, 4)
 }
 
-// prose says whether what does not cross x is running text on both sides.
-func prose(lines []line, x float64) bool {
+// prose says whether what does not cross x is running text on both sides: at
+// least so many lines, of a length that cells of a table hardly have.
+func prose(lines []line, x float64, least int) bool {
 	var n, chars [2]int
 	for _, l := range lines {
 		if crosses(&l, x) {
 			continue
 		}
+		var here [2]int
 		for _, s := range l.segs {
-			side := 0
-			if s.left >= x {
-				side = 1
+			if s.left < x {
+				here[0] += s.weight()
+			} else {
+				here[1] += s.weight()
 			}
-			n[side]++
-			chars[side] += s.chars
+		}
+		for side, c := range here {
+			if c > 0 {
+				n[side]++
+				chars[side] += c
+			}
 		}
 	}
 	for side := range n {
-		if n[side] < 4 || chars[side] < 18*n[side] {
+		if n[side] < least || chars[side] < 18*n[side] {
 			return false
 		}
 	}
 	return true
+}
+
+// clear says whether the white space at x is as wide as a letter is high in
+// all lines together: gaps between words fall under each other by chance.
+func clear(lines []line, x float64) bool {
+	left, right, size := math.Inf(-1), math.Inf(1), 0.0
+	for _, l := range lines {
+		size = max(size, min(l.size, l.bottom-l.top))
+		for _, s := range l.segs {
+			if s.left < x {
+				left = max(left, s.right)
+			} else {
+				right = min(right, s.left)
+			}
+		}
+	}
+	return right-left >= 0.9*min(size, 12)
+}
+
+// weight is the number of letters, where one as wide as high counts twice.
+func (s *segment) weight() int {
+	n := s.chars
+	for _, r := range s.text {
+		if wideScript(r) || unicode.Is(unicode.Hangul, r) {
+			n++
+		}
+	}
+	return n
 }
 
 // sizes is a histogram of font sizes, weighted by characters.

@@ -21,6 +21,7 @@ type segment struct {
 	left, right, top, bottom float64
 	base                     float64 // where the letters stand
 	size                     float64 // of the font
+	font                     string // its name, as the document calls it
 	bold, italic             bool
 	hyphen                   bool  // ends inside a word
 	grid                     *grid // a table that stands here instead of text
@@ -169,7 +170,7 @@ func cut(chars []char, drawn rules) [][]char {
 		if last != nil {
 			em := max(c.bottom-c.top, last.bottom-last.top, 4)
 			gap := c.left - last.right
-			if gap > 1.5*em || gap < -1.5*em && !rtl(c.r) || c.top > last.bottom+em/2 || c.bottom < last.top-em/2 || drawn.between(last, c) {
+			if gap > 0.7*em || gap < -1.5*em && !rtl(c.r) || c.top > last.bottom+em/2 || c.bottom < last.top-em/2 || drawn.between(last, c) {
 				parts = append(parts, chars[begin:i])
 				begin = i
 			}
@@ -282,7 +283,7 @@ func (d *document) look(page references.FPDF_TEXTPAGE, chars []char, fonts map[s
 		}
 		fonts[f.FontName] = l
 	}
-	s.bold, s.italic = l.bold, l.italic
+	s.font, s.bold, s.italic = f.FontName, l.bold, l.italic
 }
 
 // dedupe drops text printed twice at one place, which is how some programs
