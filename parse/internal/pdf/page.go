@@ -21,7 +21,7 @@ type segment struct {
 	left, right, top, bottom float64
 	base                     float64 // where the letters stand
 	size                     float64 // of the font
-	font                     string // its name, as the document calls it
+	font                     string  // its name, as the document calls it
 	bold, italic             bool
 	hyphen                   bool  // ends inside a word
 	grid                     *grid // a table that stands here instead of text

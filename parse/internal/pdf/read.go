@@ -3,7 +3,6 @@ package pdf
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/pick"
 )
 
 // maxBytes is what fits into an instance beside the work on it.
@@ -55,7 +55,7 @@ func (e *Engine) Read(ctx context.Context, r Request, sink block.Sink) (Result, 
 		return Result{}, explain(err)
 	}
 	result := Result{PageCount: d.count}
-	pages, err := wanted(r.Pages, d.count)
+	pages, err := pick.Pages(r.Pages, d.count, "page")
 	if err != nil {
 		return result, err
 	}
@@ -75,30 +75,6 @@ func (e *Engine) Read(ctx context.Context, r Request, sink block.Sink) (Result, 
 		}
 	}
 	return result, nil
-}
-
-func wanted(pages []int, count int) ([]int, error) {
-	if len(pages) == 0 {
-		all := make([]int, count)
-		for i := range all {
-			all[i] = i + 1
-		}
-		return all, nil
-	}
-	for _, p := range pages {
-		if p < 1 || p > count {
-			return nil, fault.New(fault.ExtractionParam, "", "Ask for pages among these.",
-				"page %d of %d: the document has %s", p, count, span(count))
-		}
-	}
-	return pages, nil
-}
-
-func span(count int) string {
-	if count == 1 {
-		return "page 1 only"
-	}
-	return fmt.Sprintf("pages 1–%d", count)
 }
 
 // explain turns what PDFium says into what a user can act on. Errors of the

@@ -40,7 +40,8 @@ func (s *Scanner) parse(tag []byte) {
 			return
 		}
 		if !bytes.HasPrefix(name, []byte("xmlns")) {
-			s.attrs = append(s.attrs, attr{local(name), tag[i+1 : i+1+shut]})
+			short := local(name)
+			s.attrs = append(s.attrs, attr{short, tag[i+1 : i+1+shut], len(short) < len(name)})
 		}
 		i += shut + 2
 	}

@@ -56,7 +56,10 @@ type Scanner struct {
 	empty   bool // the start tag just given also ends
 }
 
-type attr struct{ name, value []byte }
+type attr struct {
+	name, value []byte
+	prefixed    bool
+}
 
 // New returns a scanner over r.
 func New(r io.Reader) *Scanner {
@@ -92,6 +95,17 @@ func (s *Scanner) Raw(name string) []byte {
 		}
 	}
 	return nil
+}
+
+// Prefixed is Attr for an attribute that has a prefix, where the tag has
+// another of the same local name: r:id beside id.
+func (s *Scanner) Prefixed(name string) string {
+	for _, a := range s.attrs {
+		if a.prefixed && string(a.name) == name {
+			return string(unescape(nil, a.value))
+		}
+	}
+	return ""
 }
 
 // Lookup is Attr that tells a missing attribute from an empty one.
