@@ -173,7 +173,8 @@ type parseJob struct {
 	dir      string
 	parser   *parse.Parser
 	many     bool
-	failed   int // this and the next are print's alone
+	failed   int // this and the next two are print's alone
+	written  int
 	leftOut  []string
 }
 
@@ -208,6 +209,9 @@ func (p *parseJob) all(ctx context.Context, documents []document, jobs int) erro
 	}
 	if err := group.Wait(); err != nil {
 		return err
+	}
+	if p.dir != "" && p.written > 0 {
+		p.t.note("Wrote %s to %s.", counted(p.written, "document"), p.dir)
 	}
 	if n := len(p.leftOut); n > 0 {
 		p.t.note("Left out %d of %d files, whose types cannot be read: %s.", n, len(documents), some(p.leftOut))
@@ -253,6 +257,13 @@ func (p *parseJob) distinct(documents []document) ([]document, error) {
 // inside makes any path one that stays below a folder.
 func inside(name string) string {
 	return strings.TrimPrefix(filepath.Clean("/"+filepath.ToSlash(name)), string(filepath.Separator))
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // some lists the first few names.
@@ -340,6 +351,7 @@ func (p *parseJob) write(d document, doc payload.Document) error {
 		text = string(data) + "\n"
 	}
 	if p.dir != "" {
+		p.written++
 		return writeFile(p.t.path(p.target(d)), text)
 	}
 	if p.many && !p.json {

@@ -27,14 +27,7 @@ func (d *document) emit(r region, sink block.Sink) error {
 		for end < len(r.lines) && d.joins(r, i, end, leading) {
 			end++
 		}
-		text := join(r.lines[i:end])
-		var b block.Block = block.Paragraph{Text: block.Plain(text)}
-		if level > 0 {
-			b = block.Heading{Level: level, Text: block.Plain(text)}
-		} else if it, ok := item(text); ok {
-			b = it
-		}
-		if err := sink.Put(b); err != nil {
+		if err := sink.Put(shown(join(r.lines[i:end]), level, r.lines[i].tag)); err != nil {
 			return err
 		}
 		i = end
@@ -42,10 +35,32 @@ func (d *document) emit(r region, sink block.Sink) error {
 	return nil
 }
 
+// shown makes a block of a text that is a heading if level says so, and an
+// entry of a list if its tag or its look does.
+func shown(text string, level int, t tag) block.Block {
+	if level > 0 {
+		return block.Heading{Level: level, Text: block.Plain(text)}
+	}
+	it, ok := item(text)
+	switch {
+	case t.role == entry && !ok:
+		return block.Item{Level: t.level, Text: block.Plain(text)}
+	case t.role == entry:
+		it.Level = t.level
+		return it
+	case ok:
+		return it
+	}
+	return block.Paragraph{Text: block.Plain(text)}
+}
+
 // joins says whether line i belongs to the heading or paragraph that began at
 // line from.
 func (d *document) joins(r region, from, i int, leading float64) bool {
 	first, level := &r.lines[from], d.heading(r, from)
+	if a, b := first.tag, r.lines[i].tag; r.lines[i].grid() == nil && (a.role != plain || b.role != plain) {
+		return a.element == b.element
+	}
 	if (level > 0) != (d.heading(r, i) > 0) || !r.close(i, leading) {
 		return false
 	}
@@ -174,6 +189,12 @@ func (d *document) heading(r region, i int) int {
 	text := l.text()
 	n := utf8.RuneCountInString(text)
 	if n < 2 || n > 200 || !strings.ContainsFunc(text, unicode.IsLetter) {
+		return 0
+	}
+	if d.titled || l.tag.role != plain {
+		if l.tag.role == heading {
+			return l.tag.level
+		}
 		return 0
 	}
 	if level := d.known(text); level > 0 && (l.bold || l.size >= body) {

@@ -7,13 +7,17 @@ import (
 	"github.com/holodeck-run/holodeck/parse/internal/block"
 )
 
-// grid is a ruled table: the lines between its columns and rows, and what
-// stands in its cells.
+// grid is a table: what stands in its cells and, of a ruled one, the lines
+// between its columns and rows.
 type grid struct {
 	xs, ys []float64
 	z      rules
 	cells  [][][]segment
+	spans  map[[2]int]tag // of a tagged one, by row and column
 }
+
+// maxCells bounds the tables that a document claims to have.
+const maxCells = 200_000
 
 // grids finds the ruled tables of a page and takes their text out of segs. In
 // its place each leaves one segment, so that it keeps its place in the order.
@@ -34,6 +38,52 @@ func grids(segs []segment, z rules) []segment {
 		segs = slices.Insert(rest, at, t)
 	}
 	return segs
+}
+
+// tabled takes the text of tagged tables out of segs; in its place each table
+// leaves one segment. A table of one row or column is how a page was laid out
+// and stays text.
+func tabled(segs []segment, tables int) []segment {
+	for n := 1; n <= tables; n++ {
+		rows, columns := 0, 0
+		for _, s := range segs {
+			if s.tag.table == n {
+				rows, columns = max(rows, s.tag.row+1), max(columns, s.tag.column+1)
+			}
+		}
+		if rows < 2 || columns < 2 || rows*columns > maxCells {
+			continue
+		}
+		g := &grid{cells: cells(rows, columns), spans: map[[2]int]tag{}}
+		t := segment{grid: g, left: math.Inf(1), top: math.Inf(1), right: math.Inf(-1), bottom: math.Inf(-1), size: 1, chars: 60}
+		var rest []segment
+		at := -1
+		for _, s := range segs {
+			if s.tag.table != n {
+				rest = append(rest, s)
+				continue
+			}
+			if at < 0 {
+				at = len(rest)
+			}
+			g.cells[s.tag.row][s.tag.column] = append(g.cells[s.tag.row][s.tag.column], s)
+			g.spans[[2]int{s.tag.row, s.tag.column}] = s.tag
+			t.left, t.right = min(t.left, s.left), max(t.right, s.right)
+			t.top, t.bottom = min(t.top, s.top), max(t.bottom, s.bottom)
+			t.aside = s.aside
+		}
+		t.base = t.top + 1
+		segs = slices.Insert(rest, at, t)
+	}
+	return segs
+}
+
+func cells(rows, columns int) [][][]segment {
+	out := make([][][]segment, rows)
+	for i := range out {
+		out[i] = make([][]segment, columns)
+	}
+	return out
 }
 
 // frames groups lines that cross, and makes a grid of each group that has
@@ -113,10 +163,7 @@ func (g *grid) take(segs []segment) (inside, rest []segment) {
 // are one: its text stands in the first.
 func (g *grid) fill(segs []segment) bool {
 	rows, columns := len(g.ys)-1, len(g.xs)-1
-	g.cells = make([][][]segment, rows)
-	for i := range g.cells {
-		g.cells[i] = make([][]segment, columns)
-	}
+	g.cells = cells(rows, columns)
 	for _, s := range segs {
 		r, c := index(g.ys, (s.top+s.bottom)/2), index(g.xs, min((s.left+s.right)/2, s.left+8))
 		for c > 0 && !g.borderLeft(r, c) {
@@ -175,7 +222,7 @@ func (g *grid) put(sink block.Sink) error {
 	if err := sink.Put(block.TableStart{}); err != nil {
 		return err
 	}
-	empty := make([]bool, len(g.xs)-1)
+	empty := make([]bool, len(g.cells[0]))
 	for c := range empty {
 		empty[c] = !slices.ContainsFunc(g.cells, func(row [][]segment) bool { return len(row[c]) > 0 })
 	}

@@ -14,6 +14,7 @@ type line struct {
 	left, right, top, bottom float64
 	base, size               float64
 	bold                     bool
+	tag                      tag // of most of it
 }
 
 func (l *line) text() string {
@@ -119,7 +120,7 @@ func (l *line) order() {
 	l.bold = true
 	for _, s := range l.segs {
 		if s.chars > longest {
-			longest, l.size, l.base = s.chars, s.size, s.base
+			longest, l.size, l.base, l.tag = s.chars, s.size, s.base, s.tag
 		}
 		l.bold = l.bold && s.bold
 	}

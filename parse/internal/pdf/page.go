@@ -25,7 +25,8 @@ type segment struct {
 	bold, italic             bool
 	hyphen                   bool  // ends inside a word
 	grid                     *grid // a table that stands here instead of text
-	aside                    int   // 0 for the page's text; the others read in another direction
+	tag                      tag
+	aside                    int // 0 for the page's text; the others read in another direction
 	chars                    int
 }
 
@@ -55,6 +56,8 @@ func (d *document) segments(index int) ([]segment, error) {
 	if len(groups) == 0 {
 		return nil, nil
 	}
+	t := d.tags(page)
+	d.titled = t.headings
 	drawn := d.rules(page, degrees)
 	tables := drawn
 	tp, err := d.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
@@ -71,12 +74,12 @@ func (d *document) segments(index int) ([]segment, error) {
 		for _, part := range cut(chars, drawn) {
 			if s, ok := build(part); ok {
 				s.aside = aside
-				d.look(tp.TextPage, part, fonts, &s)
+				d.look(tp.TextPage, part, fonts, t, &s)
 				segs = append(segs, s)
 			}
 		}
 	}
-	return grids(dedupe(segs), tables), nil
+	return grids(tabled(dedupe(segs), t.tables), tables), nil
 }
 
 // level groups characters by the direction they read in, and turns each group
@@ -241,9 +244,9 @@ func fold(r rune) string {
 
 type look struct{ bold, italic bool }
 
-// look asks for the font of a segment, at one character in its middle: asking
+// look asks for the font and the tag of a segment, at one character in its middle: asking
 // for each would take longer than everything else together.
-func (d *document) look(page references.FPDF_TEXTPAGE, chars []char, fonts map[string]look, s *segment) {
+func (d *document) look(page references.FPDF_TEXTPAGE, chars []char, fonts map[string]look, t tags, s *segment) {
 	at := -1
 	for _, c := range chars[len(chars)/2:] {
 		if c.r > ' ' && c.right > c.left {
@@ -260,6 +263,7 @@ func (d *document) look(page references.FPDF_TEXTPAGE, chars []char, fonts map[s
 		s.size = s.bottom - s.top
 		return
 	}
+	s.tag = d.tagAt(page, at, t)
 	if f, err := d.FPDFText_GetFontSize(&requests.FPDFText_GetFontSize{TextPage: page, Index: at}); err == nil {
 		s.size = math.Abs(f.FontSize)
 	}

@@ -102,6 +102,9 @@ type document struct {
 	marks map[string]int // bookmark title, as seen by norm, to its level
 	sizes sizes          // of all text so far
 	body  float64        // the size most of it has
+
+	tagged bool // the document says what its content is
+	titled bool // the page does so for its headings
 }
 
 func (d *document) load(data []byte, password string) error {
@@ -122,6 +125,9 @@ func (d *document) load(data []byte, password string) error {
 		return pdfiumerrors.ErrFormat
 	}
 	d.count = n.PageCount
+	if t, err := d.FPDFCatalog_IsTagged(&requests.FPDFCatalog_IsTagged{Document: d.ref}); err == nil {
+		d.tagged = t.IsTagged
+	}
 	d.bookmarks()
 	return nil
 }
