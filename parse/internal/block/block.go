@@ -16,7 +16,7 @@ type Sink interface {
 }
 
 // Block is one piece of a document: a [Heading], [Paragraph], [Item], [Code],
-// [Verbatim], [Image], [Marker], [Sheet], [Quote], [Note], or the parts of a table,
+// [Equation], [Verbatim], [Image], [Marker], [Sheet], [Quote], [Note], or the parts of a table,
 // [TableStart], [TableRow] and [TableEnd].
 type Block interface{ block() }
 
@@ -40,6 +40,9 @@ type Item struct {
 
 // Code is preformatted text.
 type Code struct{ Language, Text string }
+
+// Equation is mathematics that stands on a line of its own, in LaTeX.
+type Equation struct{ LaTeX string }
 
 // Verbatim is text that is printed as it stands: it is markdown already, or
 // plain text whose own shape is worth more than any markup.
@@ -112,12 +115,14 @@ const (
 	Mono
 	Superscript
 	Subscript
+	Math // Text is LaTeX
 )
 
 func (Heading) block()    {}
 func (Paragraph) block()  {}
 func (Item) block()       {}
 func (Code) block()       {}
+func (Equation) block()   {}
 func (Verbatim) block()   {}
 func (Image) block()      {}
 func (Marker) block()     {}

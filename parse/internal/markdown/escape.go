@@ -32,6 +32,8 @@ func escape(s string, before, after rune, cell bool) string {
 			b.WriteByte(' ')
 		case r == '\t':
 			b.WriteByte(' ')
+		case r == '<' && tagLike(first(rest, after)):
+			b.WriteString("&lt;") // not a backslash: what strips tags would take the text for one
 		case needsEscape(r, rest, after, cell):
 			b.WriteByte('\\')
 			b.WriteRune(r)
@@ -86,12 +88,15 @@ func needsEscape(r rune, rest string, after rune, cell bool) bool {
 		return next == '^'
 	case ']':
 		return next == '(' || next == '['
-	case '<':
-		return unicode.IsLetter(next) || next == '/' || next == '!' || next == '?'
 	case '&':
 		return next == '#' || unicode.IsLetter(next) && entity(rest)
 	}
 	return false
+}
+
+// tagLike says whether a < before that rune would begin a tag.
+func tagLike(next rune) bool {
+	return unicode.IsLetter(next) || next == '/' || next == '!' || next == '?'
 }
 
 // entity says whether "&"+s begins with a character reference.

@@ -88,9 +88,12 @@ func rejoin(t block.Text) block.Text {
 
 func run(r block.Run, before, after rune, cell bool) string {
 	var s string
-	if r.Style&block.Mono != 0 && !strings.Contains(r.Text, "\n") {
+	switch {
+	case r.Style&block.Math != 0:
+		s = "$" + latex(r.Text, cell) + "$"
+	case r.Style&block.Mono != 0 && !strings.Contains(r.Text, "\n"):
 		s = mono(r.Text, cell)
-	} else {
+	default:
 		s = escape(r.Text, before, after, cell)
 	}
 	for _, m := range []struct {
@@ -145,6 +148,14 @@ func target(link string) string {
 		return "<" + link + ">"
 	}
 	return link
+}
+
+// latex is s as it may stand in a cell, where a bar would end it.
+func latex(s string, cell bool) string {
+	if cell {
+		s = strings.ReplaceAll(s, "|", `\vert `)
+	}
+	return strings.TrimSpace(s)
 }
 
 func mono(s string, cell bool) string {

@@ -192,6 +192,8 @@ func flatten(blocks []block.Block) string {
 			lines = append(lines, strings.Repeat("&emsp;", min(b.Level, 8))+itemMark(b)+inline(b.Text, true))
 		case block.Code:
 			lines = append(lines, breaks(escape(b.Text, 0, 0, true), true))
+		case block.Equation:
+			lines = append(lines, "$"+latex(b.LaTeX, true)+"$")
 		case block.Image:
 			lines = append(lines, image(b.Alt, true))
 		case block.Note:

@@ -123,6 +123,9 @@ func (w *Writer) flow(b block.Block) {
 		w.begin(other)
 		fence := fence(b.Text)
 		w.emit(fence + b.Language + "\n" + strings.TrimRight(b.Text, "\n") + "\n" + fence)
+	case block.Equation:
+		w.begin(other)
+		w.emit("$$" + b.LaTeX + "$$")
 	case block.Verbatim:
 		if strings.TrimSpace(b.Text) != "" {
 			w.begin(other)

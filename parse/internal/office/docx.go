@@ -189,6 +189,8 @@ func oneText(blocks []block.Block) block.Text {
 			t = b.Text
 		case block.Item:
 			t = b.Text
+		case block.Equation:
+			t = block.Text{{Text: b.LaTeX, Style: block.Math}}
 		case block.TableRow:
 			for _, c := range b.Cells {
 				t = append(append(t, oneText(c.Blocks)...), block.Run{Text: " "})

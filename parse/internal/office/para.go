@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/math"
 )
 
 // para is one paragraph in the reading.
@@ -16,6 +17,8 @@ type para struct {
 	outline int
 	text    block.Text
 	after   []block.Block // what stands in a box or picture in it
+
+	displayed bool // it holds an equation meant for a line of its own
 
 	link   string // of the hyperlink element around
 	fields []field
@@ -55,11 +58,12 @@ func (p *para) element() error {
 		return err
 	case "txbxContent":
 		return p.box()
-	case "t", "delText":
-		// The text of an equation: runs are read by run.
-		s, err := p.s.Content()
-		p.add(s, 0)
+	case "oMath":
+		latex, err := math.Read(p.s)
+		p.add(latex, block.Math)
 		return err
+	case "oMathPara":
+		p.displayed = true
 	}
 	return nil // what it holds is read on
 }

@@ -202,8 +202,19 @@ func (p *para) block() block.Block {
 		return block.Item{Level: lvl, Ordered: ordered, Number: number, Label: label, Text: p.text}
 	case st.code:
 		return block.Code{Text: p.text.String()}
+	case p.displayed && p.onlyMath():
+		return block.Equation{LaTeX: trimmed(p.text.String())}
 	}
 	return block.Paragraph{Text: p.text}
+}
+
+func (p *para) onlyMath() bool {
+	for _, r := range p.text {
+		if r.Style&block.Math == 0 && trimmed(r.Text) != "" || r.Note != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // depth returns the level of a list that an entry counts on: one that is only
