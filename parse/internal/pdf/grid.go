@@ -13,7 +13,6 @@ type grid struct {
 	xs, ys []float64
 	z      rules
 	cells  [][][]segment
-	spans  map[[2]int]tag // of a tagged one, by row and column
 }
 
 // maxCells bounds the tables that a document claims to have.
@@ -42,7 +41,7 @@ func grids(segs []segment, z rules) []segment {
 
 // tabled takes the text of tagged tables out of segs; in its place each table
 // leaves one segment. A table of one row or column is how a page was laid out
-// and stays text.
+// and stays text; so does one whose tags contradict where its cells stand.
 func tabled(segs []segment, tables int) []segment {
 	for n := 1; n <= tables; n++ {
 		rows, columns := 0, 0
@@ -54,7 +53,7 @@ func tabled(segs []segment, tables int) []segment {
 		if rows < 2 || columns < 2 || rows*columns > maxCells {
 			continue
 		}
-		g := &grid{cells: cells(rows, columns), spans: map[[2]int]tag{}}
+		g := &grid{cells: cells(rows, columns)}
 		t := segment{grid: g, left: math.Inf(1), top: math.Inf(1), right: math.Inf(-1), bottom: math.Inf(-1), size: 1, chars: 60}
 		var rest []segment
 		at := -1
@@ -67,15 +66,48 @@ func tabled(segs []segment, tables int) []segment {
 				at = len(rest)
 			}
 			g.cells[s.tag.row][s.tag.column] = append(g.cells[s.tag.row][s.tag.column], s)
-			g.spans[[2]int{s.tag.row, s.tag.column}] = s.tag
 			t.left, t.right = min(t.left, s.left), max(t.right, s.right)
 			t.top, t.bottom = min(t.top, s.top), max(t.bottom, s.bottom)
 			t.aside = s.aside
+		}
+		if !g.orderly() {
+			continue
 		}
 		t.base = t.top + 1
 		segs = slices.Insert(rest, at, t)
 	}
 	return segs
+}
+
+// orderly says whether the cells of every row but a few stand from left to
+// right and its rows from top to bottom.
+func (g *grid) orderly() bool {
+	wrong, all := 0, 0
+	above := math.Inf(-1)
+	for _, row := range g.cells {
+		beside, top := math.Inf(-1), math.Inf(1)
+		for _, cell := range row {
+			for _, s := range cell {
+				top = min(top, s.top)
+			}
+			if len(cell) == 0 {
+				continue
+			}
+			all++
+			if cell[0].left < beside-1 {
+				wrong++
+			}
+			beside = cell[0].left
+		}
+		if math.IsInf(top, 1) {
+			continue
+		}
+		if top < above-slack {
+			wrong++
+		}
+		above = top
+	}
+	return wrong*20 <= all
 }
 
 func cells(rows, columns int) [][][]segment {
