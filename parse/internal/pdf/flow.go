@@ -22,8 +22,23 @@ func (d *document) emit(r region, sink block.Sink) error {
 			i++
 			continue
 		}
+		g, end := d.aligned(r, i)
+		if to := d.code(r, i); to > i && (g == nil || len(g.cells[0]) < 3) {
+			if err := sink.Put(listing(r.lines[i:to])); err != nil {
+				return err
+			}
+			i = to
+			continue
+		}
+		if g != nil {
+			if err := g.put(sink); err != nil {
+				return err
+			}
+			i = end
+			continue
+		}
 		level := d.heading(r, i)
-		end := i + 1
+		end = i + 1
 		for end < len(r.lines) && d.joins(r, i, end, leading) {
 			end++
 		}
@@ -212,8 +227,26 @@ func (d *document) heading(r region, i int) int {
 		return 3
 	case ratio >= 0.98 && l.bold && n <= 90 && !ends(text) && r.alone(i):
 		return 4
+	case ratio >= 0.98 && n <= 60 && startsUpper(text) && !ends(text) && !l.mono && !caption.MatchString(text) && r.apart(i) && (ratio >= 1.06 || d.looks.rare(l.font)):
+		return 4
 	}
 	return 0
+}
+
+// apart says whether line i stands alone in its look, with space above.
+func (r region) apart(i int) bool {
+	l := &r.lines[i]
+	other := func(j int) bool {
+		if j < 0 || j >= len(r.lines) {
+			return true
+		}
+		o := &r.lines[j]
+		return o.grid() != nil || o.font != l.font || math.Abs(o.size-l.size) > 0.04*l.size
+	}
+	if i+1 >= len(r.lines) || !other(i-1) || !other(i+1) || len(l.segs) > 2 {
+		return false
+	}
+	return i == 0 || l.base-r.lines[i-1].base > 1.3*l.size
 }
 
 // alone says whether line i is set off from what is around it: no text of its
@@ -233,6 +266,7 @@ func (r region) alone(i int) bool {
 }
 
 var (
+	caption  = regexp.MustCompile(`(?i)^(fig(ure|\.)?|tab(le|leau|elle|\.)?|abb(ildung|\.)?|图|表|図)\s*\d`)
 	bullet   = regexp.MustCompile(`^[•●○▪■□◦‣⁃·∙✓✔➢►–—*-]\s+(\S.*)$`)
 	ordered  = regexp.MustCompile(`^(\d{1,3})[.)]\s+(\S.*)$`)
 	lettered = regexp.MustCompile(`^(\(?(?:[a-z]|[ivx]{1,5}|\d{1,3})\))\s+(\S.*)$`)

@@ -13,8 +13,9 @@ type line struct {
 	segs                     []segment
 	left, right, top, bottom float64
 	base, size               float64
-	bold                     bool
-	tag                      tag // of most of it
+	bold, mono               bool
+	font                     string
+	tag                      tag // this and the font are those of most of it
 }
 
 func (l *line) text() string {
@@ -117,12 +118,12 @@ func (l *line) order() {
 		return cmp.Compare(a.left, b.left)
 	})
 	longest := 0
-	l.bold = true
+	l.bold, l.mono = true, true
 	for _, s := range l.segs {
 		if s.chars > longest {
-			longest, l.size, l.base, l.tag = s.chars, s.size, s.base, s.tag
+			longest, l.size, l.base, l.tag, l.font = s.chars, s.size, s.base, s.tag, s.font
 		}
-		l.bold = l.bold && s.bold
+		l.bold, l.mono = l.bold && s.bold, l.mono && s.mono
 	}
 }
 
@@ -298,30 +299,51 @@ func (s *segment) weight() int {
 	return n
 }
 
-// sizes is a histogram of font sizes, weighted by characters.
-type sizes map[int]int
+// looks counts the characters of a document by the size and the name of their
+// font.
+type looks struct {
+	sizes map[int]int // by half points
+	fonts map[string]int
+	all   int
+	mono  int // those in fonts whose letters are equally wide
+}
 
-func (z *sizes) add(segs []segment) {
-	if *z == nil {
-		*z = sizes{}
+func (z *looks) add(segs []segment) {
+	if z.sizes == nil {
+		z.sizes, z.fonts = map[int]int{}, map[string]int{}
 	}
 	for _, s := range segs {
 		if s.grid != nil {
 			continue
 		}
-		(*z)[int(math.Round(s.size*2))] += s.chars
+		z.sizes[int(math.Round(s.size*2))] += s.chars
+		z.fonts[s.font] += s.chars
+		z.all += s.chars
+		if s.mono {
+			z.mono += s.chars
+		}
 	}
 }
 
 // body returns the size most text has.
-func (z sizes) body() float64 {
+func (z *looks) body() float64 {
 	best, most := 0, 0
-	for size, n := range z {
+	for size, n := range z.sizes {
 		if n > most || n == most && size < best {
 			best, most = size, n
 		}
 	}
 	return float64(best) / 2
+}
+
+// rare says whether little of a document is in a font, and most of it in
+// another.
+func (z *looks) rare(font string) bool {
+	most := 0
+	for _, n := range z.fonts {
+		most = max(most, n)
+	}
+	return z.fonts[font]*8 < z.all && most*2 > z.all
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,7 +23,7 @@ type segment struct {
 	base                     float64 // where the letters stand
 	size                     float64 // of the font
 	font                     string  // its name, as the document calls it
-	bold, italic             bool
+	bold, italic, mono       bool
 	hyphen                   bool  // ends inside a word
 	grid                     *grid // a table that stands here instead of text
 	tag                      tag
@@ -242,7 +243,10 @@ func fold(r rune) string {
 	return string(r)
 }
 
-type look struct{ bold, italic bool }
+// monospaced are fonts for code that do not always say so themselves.
+var monospaced = regexp.MustCompile(`courier|mono|consol|menlo|monaco|typewriter|cmtt|inconsolata|sourcecode|lettergothic`)
+
+type look struct{ bold, italic, mono bool }
 
 // look asks for the font and the tag of a segment, at one character in its middle: asking
 // for each would take longer than everything else together.
@@ -285,9 +289,10 @@ func (d *document) look(page references.FPDF_TEXTPAGE, chars []char, fonts map[s
 		if w, err := d.FPDFText_GetFontWeight(&requests.FPDFText_GetFontWeight{TextPage: page, Index: at}); err == nil && w.FontWeight >= 600 {
 			l.bold = true
 		}
+		l.mono = f.Flags&1 != 0 || monospaced.MatchString(name)
 		fonts[f.FontName] = l
 	}
-	s.font, s.bold, s.italic = f.FontName, l.bold, l.italic
+	s.font, s.bold, s.italic, s.mono = f.FontName, l.bold, l.italic, l.mono
 }
 
 // dedupe drops text printed twice at one place, which is how some programs

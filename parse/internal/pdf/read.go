@@ -100,7 +100,7 @@ type document struct {
 	ref   references.FPDF_DOCUMENT
 	count int
 	marks map[string]int // bookmark title, as seen by norm, to its level
-	sizes sizes          // of all text so far
+	looks looks          // of all text so far
 	body  float64        // the size most of it has
 
 	tagged bool // the document says what its content is
@@ -185,8 +185,8 @@ func (d *document) page(ctx context.Context, n int, sink block.Sink) (empty bool
 	if err := sink.Put(block.Marker{Unit: "page", Number: n}); err != nil {
 		return false, err
 	}
-	d.sizes.add(segs)
-	d.body = d.sizes.body()
+	d.looks.add(segs)
+	d.body = d.looks.body()
 	for _, region := range regions(segs) {
 		if err := d.emit(region, sink); err != nil {
 			return false, err
