@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,17 +16,19 @@ type piece struct {
 	chars       int
 }
 
-// pieces parts a line at gaps too wide for a space between words.
-func (l *line) pieces() []piece {
+// apart parts the segments of a line at gaps too wide for a space between
+// words.
+func apart(segs []segment, size float64) []piece {
 	var out []piece
-	for _, s := range l.segs {
+	for i, s := range segs {
 		n := len(out) - 1
-		if n >= 0 && s.left-out[n].right < 0.9*max(l.size, 4) {
+		if n >= 0 && max(s.left-out[n].right, out[n].left-s.right) < 0.9*max(size, 4) {
 			p := &out[n]
-			p.segs, p.right, p.chars = append(p.segs, s), max(p.right, s.right), p.chars+s.chars
+			p.segs, p.chars = segs[i-len(p.segs):i+1], p.chars+s.chars
+			p.left, p.right = min(p.left, s.left), max(p.right, s.right)
 			continue
 		}
-		out = append(out, piece{[]segment{s}, s.left, s.right, s.chars})
+		out = append(out, piece{segs[i : i+1], s.left, s.right, s.chars})
 	}
 	return out
 }
@@ -34,12 +37,12 @@ func (l *line) pieces() []piece {
 // texts that stand under each other. It returns the line behind it, and nil if
 // there is none.
 func (d *document) aligned(r region, i int) (*grid, int) {
-	if len(r.lines[i].segs) < 2 || len(r.lines[i].pieces()) < 2 {
+	if len(r.lines[i].pieces) < 2 {
 		return nil, 0
 	}
 	end := d.reach(r, i)
 	for ; end-i >= 3; end-- {
-		if len(r.lines[end-1].pieces()) < 2 {
+		if len(r.lines[end-1].pieces) < 2 {
 			continue // a table ends with a row
 		}
 		t := alignment{lines: r.lines[i:end]}
@@ -62,7 +65,7 @@ func (d *document) reach(r region, i int) int {
 		if l.grid() != nil || l.base-prev.base > 4*size || l.size > 1.3*r.lines[i].size || l.tag.role != plain {
 			break
 		}
-		if len(l.pieces()) > 1 {
+		if len(l.pieces) > 1 {
 			alone = 0
 			continue
 		}
@@ -85,7 +88,7 @@ func (t *alignment) measure() bool {
 	full := 0
 	size := 0.0
 	for i := range t.lines {
-		t.rows = append(t.rows, t.lines[i].pieces())
+		t.rows = append(t.rows, t.lines[i].pieces)
 		if len(t.rows[i]) > 1 {
 			full++
 		}
@@ -121,7 +124,7 @@ func (t *alignment) merge() {
 func (t *alignment) leaders() bool {
 	n := 0
 	for i := range t.lines {
-		if strings.Contains(t.lines[i].text(), "....") || strings.Contains(t.lines[i].text(), ". . . .") {
+		if leader.MatchString(t.lines[i].text()) {
 			n++
 		}
 	}
@@ -256,15 +259,19 @@ func (t *alignment) numbered() bool {
 			}
 			last = n
 		}
-		if _, ok := item(text + " x"); ok || !strings.ContainsFunc(text, unicode.IsLetter) && len(text) < 4 {
+		if _, mark := item(text + " x"); mark > 0 || !strings.ContainsFunc(text, unicode.IsLetter) && len(text) < 4 {
 			marks++
 		}
 	}
 	return counts*3 > 2*len(t.rows) || marks*2 > len(t.rows)
 }
 
+// leader are the dots that lead from a title to the number of its page.
+var leader = regexp.MustCompile(`(\. ?){4,}`)
+
 // grid puts the pieces into cells. A line without a text in the first column
-// that follows closely goes on with the row above.
+// that follows closely goes on with the row above, unless it brings figures of
+// its own.
 func (t *alignment) grid() *grid {
 	g := &grid{}
 	usual := t.distance()
@@ -275,7 +282,7 @@ func (t *alignment) grid() *grid {
 			cells[c] = append(cells[c], p.segs...)
 		}
 		n := len(g.cells) - 1
-		if n >= 0 && len(cells[0]) == 0 && t.lines[i].base-t.lines[i-1].base < 0.85*usual {
+		if n >= 0 && len(cells[0]) == 0 && (len(row) == 1 || !figures(row)) && t.lines[i].base-t.lines[i-1].base < 0.85*usual {
 			for c := range cells {
 				g.cells[n][c] = append(g.cells[n][c], cells[c]...)
 			}
@@ -284,6 +291,14 @@ func (t *alignment) grid() *grid {
 		g.cells = append(g.cells, cells)
 	}
 	return g
+}
+
+// figures says whether one of the pieces is a number.
+func figures(row []piece) bool {
+	return slices.ContainsFunc(row, func(p piece) bool {
+		text := p.segs[0].text
+		return strings.ContainsFunc(text, unicode.IsDigit) && !strings.ContainsFunc(text, unicode.IsLetter)
+	})
 }
 
 // distance returns the median of that between rows that begin in the first

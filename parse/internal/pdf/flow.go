@@ -52,21 +52,35 @@ func (d *document) emit(r region, sink block.Sink) error {
 
 // shown makes a block of a text that is a heading if level says so, and an
 // entry of a list if its tag or its look does.
-func shown(text string, level int, t tag) block.Block {
+func shown(text block.Text, level int, t tag) block.Block {
 	if level > 0 {
-		return block.Heading{Level: level, Text: block.Plain(text)}
+		return block.Heading{Level: level, Text: text}
 	}
-	it, ok := item(text)
+	it, mark := item(text.String())
+	it.Text = text
+	if mark > 0 {
+		it.Text = behind(text, mark)
+	}
 	switch {
-	case t.role == entry && !ok:
-		return block.Item{Level: t.level, Text: block.Plain(text)}
 	case t.role == entry:
 		it.Level = t.level
 		return it
-	case ok:
+	case mark > 0:
 		return it
 	}
-	return block.Paragraph{Text: block.Plain(text)}
+	return block.Paragraph{Text: text}
+}
+
+// behind returns a text without its first n bytes.
+func behind(t block.Text, n int) block.Text {
+	for i, r := range t {
+		if n < len(r.Text) {
+			r.Text = r.Text[n:]
+			return append(block.Text{r}, t[i+1:]...)
+		}
+		n -= len(r.Text)
+	}
+	return nil
 }
 
 // joins says whether line i belongs to the heading or paragraph that began at
@@ -131,7 +145,7 @@ func (r region) continues(from, i int) bool {
 	if len(prev.segs) > 1 && wide(prev) || len(next.segs) > 1 && wide(next) {
 		return false // cells of a row: each row stands for itself
 	}
-	if _, ok := item(next.text()); ok {
+	if _, mark := item(next.text()); mark > 0 || leader.MatchString(prev.text()) {
 		return false
 	}
 	short := prev.right < r.right-0.25*(r.right-r.left)
@@ -140,7 +154,7 @@ func (r region) continues(from, i int) bool {
 	}
 	first := &r.lines[from]
 	indented := next.left > prev.left+0.8*size && i-1 > from || next.left > first.left+3*size
-	if _, ok := item(first.text()); ok {
+	if _, mark := item(first.text()); mark > 0 {
 		return next.left >= first.left-1
 	}
 	return !indented
@@ -167,21 +181,35 @@ func startsUpper(s string) bool {
 }
 
 // join makes one text of lines, healing words that were hyphenated.
-func join(lines []line) string {
-	var b strings.Builder
+func join(lines []line) block.Text {
+	var t block.Text
 	for i := range lines {
-		t := lines[i].text()
-		b.WriteString(t)
-		if i+1 == len(lines) || lines[i].hyphen() {
+		t = append(t, lines[i].runs()...)
+		if i+1 == len(lines) || lines[i].hyphen() || len(t) == 0 {
 			continue
 		}
-		last, _ := utf8.DecodeLastRuneInString(t)
-		next, _ := utf8.DecodeRuneInString(lines[i+1].text())
+		end := t[len(t)-1]
+		last, _ := utf8.DecodeLastRuneInString(end.Text)
+		begin := lines[i+1].segs[0]
+		next, _ := utf8.DecodeRuneInString(begin.text)
 		if !(wideScript(last) && wideScript(next)) {
-			b.WriteByte(' ')
+			t = append(t, block.Run{Text: " ", Link: shared(end.Link, begin.link)})
 		}
 	}
-	return strings.TrimSpace(b.String())
+	return merged(t)
+}
+
+// merged joins neighbours that lead to the same place.
+func merged(t block.Text) block.Text {
+	out := t[:0]
+	for _, r := range t {
+		if n := len(out) - 1; n >= 0 && out[n].Link == r.Link {
+			out[n].Text += r.Text
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // wideScript says whether r is of a script that puts no spaces between words.
@@ -211,6 +239,9 @@ func (d *document) heading(r region, i int) int {
 			return l.tag.level
 		}
 		return 0
+	}
+	if leader.MatchString(text) || i+1 < len(r.lines) && leader.MatchString(r.lines[i+1].text()) && l.size < 1.2*body {
+		return 0 // an entry of a table of contents
 	}
 	if level := d.known(text); level > 0 && (l.bold || l.size >= body) {
 		return level
@@ -273,17 +304,20 @@ var (
 )
 
 // item reads a text that begins with a bullet, number or letter as an entry
-// of a list.
-func item(text string) (block.Item, bool) {
-	if m := bullet.FindStringSubmatch(text); m != nil {
-		return block.Item{Text: block.Plain(m[1])}, true
+// of a list. mark is where the entry's own text begins, 0 if it is no entry.
+func item(text string) (it block.Item, mark int) {
+	if m := bullet.FindStringSubmatchIndex(text); m != nil {
+		return block.Item{}, m[2]
 	}
-	if m := ordered.FindStringSubmatch(text); m != nil {
-		n, err := strconv.Atoi(m[1])
-		return block.Item{Ordered: true, Number: n, Text: block.Plain(m[2])}, err == nil
+	if m := ordered.FindStringSubmatchIndex(text); m != nil {
+		n, err := strconv.Atoi(text[m[2]:m[3]])
+		if err != nil {
+			return block.Item{}, 0
+		}
+		return block.Item{Ordered: true, Number: n}, m[4]
 	}
-	if m := lettered.FindStringSubmatch(text); m != nil {
-		return block.Item{Label: m[1], Text: block.Plain(m[2])}, true
+	if m := lettered.FindStringSubmatchIndex(text); m != nil {
+		return block.Item{Label: text[m[2]:m[3]]}, m[4]
 	}
-	return block.Item{}, false
+	return block.Item{}, 0
 }

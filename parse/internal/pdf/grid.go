@@ -265,7 +265,7 @@ func (g *grid) put(sink block.Sink) error {
 		var cells []block.Cell
 		for c, cell := range row {
 			if !empty[c] {
-				cells = append(cells, block.Cell{Plain: cellText(cell)})
+				cells = append(cells, inCell(cellText(cell)))
 			}
 		}
 		if err := sink.Put(block.TableRow{Cells: cells}); err != nil {
@@ -275,23 +275,34 @@ func (g *grid) put(sink block.Sink) error {
 	return sink.Put(block.TableEnd{})
 }
 
+// inCell returns a cell with a text.
+func inCell(t block.Text) block.Cell {
+	if len(t) == 1 && t[0].Link == "" {
+		return block.Cell{Plain: t[0].Text}
+	}
+	if len(t) == 0 {
+		return block.Cell{}
+	}
+	return block.Cell{Blocks: []block.Block{block.Paragraph{Text: t}}}
+}
+
 // cellText joins the lines of a cell; entries of a list keep their lines.
-func cellText(segs []segment) string {
+func cellText(segs []segment) block.Text {
 	lines := rows(segs)
-	text := ""
+	var text block.Text
 	for i := 0; i < len(lines); {
 		end := i + 1
 		for end < len(lines) {
-			if _, ok := item(lines[end].text()); ok {
+			if _, mark := item(lines[end].text()); mark > 0 {
 				break
 			}
 			end++
 		}
-		if text != "" {
-			text += "\n"
+		if len(text) > 0 {
+			text = append(text, block.Run{Text: "\n"})
 		}
-		text += join(lines[i:end])
+		text = append(text, join(lines[i:end])...)
 		i = end
 	}
-	return text
+	return merged(text)
 }

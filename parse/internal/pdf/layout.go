@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"unicode"
+
+	"github.com/holodeck-run/holodeck/parse/internal/block"
 )
 
 // line is what stands on one base line within a region.
 type line struct {
 	segs                     []segment
+	pieces                   []piece // the same where they stand apart
 	left, right, top, bottom float64
 	base, size               float64
 	bold, mono               bool
@@ -19,11 +21,30 @@ type line struct {
 }
 
 func (l *line) text() string {
-	parts := make([]string, len(l.segs))
-	for i, s := range l.segs {
-		parts[i] = s.text
+	if len(l.segs) == 1 {
+		return l.segs[0].text
 	}
-	return strings.Join(parts, " ")
+	return l.runs().String()
+}
+
+// runs returns the text with its links.
+func (l *line) runs() block.Text {
+	var t block.Text
+	for i, s := range l.segs {
+		if i > 0 && !s.glued {
+			t = append(t, block.Run{Text: " ", Link: shared(l.segs[i-1].link, s.link)})
+		}
+		t = append(t, block.Run{Text: s.text, Link: s.link})
+	}
+	return t
+}
+
+// shared is the link of a space between two texts.
+func shared(a, b string) string {
+	if a == b {
+		return a
+	}
+	return ""
 }
 
 // grid returns the table that stands on the line, nil if it is text.
@@ -125,6 +146,7 @@ func (l *line) order() {
 		}
 		l.bold, l.mono = l.bold && s.bold, l.mono && s.mono
 	}
+	l.pieces = apart(l.segs, l.size)
 }
 
 // split cuts lines into columns where a gutter of white space runs between
@@ -181,8 +203,8 @@ func whole(lines []line) region {
 }
 
 func crosses(l *line, x float64) bool {
-	for _, s := range l.segs {
-		if s.left < x && s.right > x {
+	for _, p := range l.pieces {
+		if p.left < x && p.right > x {
 			return true
 		}
 	}
@@ -203,8 +225,8 @@ func halves(lines []line, x float64) (left, right []line) {
 	return rows(a), rows(b)
 }
 
-// gutter looks for the position that the fewest segments cross and that has
-// prose on both sides.
+// gutter looks for the position with the most lines that have text on both
+// sides of it, less those that cross it, and that has prose on both sides.
 func gutter(lines []line) (float64, bool) {
 	w := whole(lines)
 	width := w.right - w.left
@@ -212,48 +234,61 @@ func gutter(lines []line) (float64, bool) {
 		return 0, false
 	}
 	const steps = 200
-	crossed := make([]int, steps+1)
-	total := 0
+	at := func(x float64) int { return min(max(int((x-w.left)/width*steps), 0), steps) }
+	score := make([]int, steps+1)
+	code := 0
 	for _, l := range lines {
-		for _, s := range l.segs {
-			total++
-			from, to := int((s.left-w.left)/width*steps)+1, int((s.right-w.left)/width*steps)
-			for i := max(from, 0); i <= to && i <= steps; i++ {
-				crossed[i]++
+		if l.mono {
+			code++
+		}
+	}
+	for _, l := range lines {
+		if l.mono && code*4 < 3*len(lines) {
+			continue // a listing has columns of its own
+		}
+		for i, p := range l.pieces {
+			for x := at(p.left) + 1; x <= at(p.right); x++ {
+				score[x] -= 2
+			}
+			if i+1 < len(l.pieces) {
+				for x := at(p.right) + 1; x <= at(l.pieces[i+1].left); x++ {
+					score[x] += 3
+				}
 			}
 		}
 	}
 	best, lo := -1, steps/5
 	for i := lo; i <= steps-lo; i++ {
-		if best < 0 || crossed[i] < crossed[best] {
+		if best < 0 || score[i] > score[best] {
 			best = i
 		}
 	}
 	end := best
-	for end < steps-lo && crossed[end+1] == crossed[best] {
+	for end < steps-lo && score[end+1] == score[best] {
 		end++
 	}
 	x := w.left + width*float64(best+end)/2/steps
-	if crossed[best]*10 > 6*len(lines) {
-		return 0, false
-	}
 	return x, prose(lines, x, 4)
 }
 
 // prose says whether what does not cross x is running text on both sides: at
-// least so many lines, of a length that cells of a table hardly have.
+// least so many lines, of a length that cells of a table hardly have, and
+// mostly in one piece.
 func prose(lines []line, x float64, least int) bool {
-	var n, chars [2]int
+	var n, chars, cells [2]int
 	for _, l := range lines {
 		if crosses(&l, x) {
 			continue
 		}
-		var here [2]int
-		for _, s := range l.segs {
-			if s.left < x {
-				here[0] += s.weight()
-			} else {
-				here[1] += s.weight()
+		var here, pieces [2]int
+		for _, p := range l.pieces {
+			side := 0
+			if p.left >= x {
+				side = 1
+			}
+			pieces[side]++
+			for i := range p.segs {
+				here[side] += p.segs[i].weight()
 			}
 		}
 		for side, c := range here {
@@ -261,10 +296,13 @@ func prose(lines []line, x float64, least int) bool {
 				n[side]++
 				chars[side] += c
 			}
+			if pieces[side] > 1 {
+				cells[side]++
+			}
 		}
 	}
 	for side := range n {
-		if n[side] < least || chars[side] < 18*n[side] {
+		if n[side] < least || chars[side] < 18*n[side] || cells[side]*2 > n[side] {
 			return false
 		}
 	}

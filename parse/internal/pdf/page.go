@@ -27,7 +27,9 @@ type segment struct {
 	hyphen                   bool  // ends inside a word
 	grid                     *grid // a table that stands here instead of text
 	tag                      tag
-	aside                    int // 0 for the page's text; the others read in another direction
+	link                     string // where it leads
+	glued                    bool   // no space parts it from the segment before
+	aside                    int    // 0 for the page's text; the others read in another direction
 	chars                    int
 }
 
@@ -35,6 +37,13 @@ type char struct {
 	r                        rune
 	index                    int
 	left, right, top, bottom float64
+	link                     string
+}
+
+// part is characters that stand together.
+type part struct {
+	chars []char
+	glued bool // to the part before
 }
 
 // softHyphen is how PDFium marks a hyphen at the end of a line.
@@ -43,17 +52,17 @@ const softHyphen = '\u0002'
 // segments reads a page's characters and cuts them into segments, in the
 // order of the page's content.
 func (d *document) segments(index int) ([]segment, error) {
-	loaded, err := d.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: d.ref, Index: index})
+	loaded, err := d.open(index)
 	if err != nil {
 		return nil, errors.Join(pdfiumerrors.ErrPage, err)
 	}
-	page := requests.Page{ByReference: &loaded.Page}
-	defer func() { _, _ = d.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page}) }()
+	page := requests.Page{ByReference: &loaded}
+	defer func() { _, _ = d.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded}) }()
 	text, err := d.GetPageTextStructured(&requests.GetPageTextStructured{Page: page, Mode: requests.GetPageTextStructuredModeChars})
 	if err != nil {
 		return nil, err
 	}
-	groups, degrees := level(text.Chars)
+	groups, degrees := level(text.Chars, d.links(page))
 	if len(groups) == 0 {
 		return nil, nil
 	}
@@ -72,10 +81,10 @@ func (d *document) segments(index int) ([]segment, error) {
 		if aside == 1 {
 			drawn = rules{} // they are the page's, turned as its text
 		}
-		for _, part := range cut(chars, drawn) {
-			if s, ok := build(part); ok {
-				s.aside = aside
-				d.look(tp.TextPage, part, fonts, t, &s)
+		for _, p := range cut(chars, drawn) {
+			if s, ok := build(p.chars); ok {
+				s.aside, s.glued = aside, p.glued
+				d.look(tp.TextPage, p.chars, fonts, t, &s)
 				segs = append(segs, s)
 			}
 		}
@@ -88,7 +97,7 @@ func (d *document) segments(index int) ([]segment, error) {
 // most characters comes first: it is the page's text, the others are stamps,
 // axis titles and watermarks. It also returns by how many degrees the first
 // was turned.
-func level(in []*responses.GetPageTextStructuredChar) (out [][]char, degrees int) {
+func level(in []*responses.GetPageTextStructuredChar, links []link) (out [][]char, degrees int) {
 	groups := map[int][]char{}
 	last := 0
 	for i, c := range in {
@@ -99,7 +108,11 @@ func level(in []*responses.GetPageTextStructuredChar) (out [][]char, degrees int
 		if r > ' ' {
 			last = direction(c.Angle)
 		}
-		groups[last] = append(groups[last], turned(c.PointPosition, last, r, i))
+		ch := turned(c.PointPosition, last, r, i)
+		if len(links) > 0 {
+			ch.link = linkAt(links, c.PointPosition)
+		}
+		groups[last] = append(groups[last], ch)
 	}
 	order := slices.Sorted(maps.Keys(groups))
 	slices.SortStableFunc(order, func(a, b int) int { return len(groups[b]) - len(groups[a]) })
@@ -156,32 +169,36 @@ func first(s string) rune {
 }
 
 // cut splits the characters where PDFium sees a line end, where the text
-// jumps, at gaps too wide for a space, and at lines drawn between letters.
-func cut(chars []char, drawn rules) [][]char {
-	var parts [][]char
-	begin := 0
+// jumps, at gaps too wide for a space, at lines drawn between letters, and
+// where a link begins or ends.
+func cut(chars []char, drawn rules) []part {
+	var parts []part
+	begin, glued := 0, false
 	var last *char // the last visible one
+	space := false // since then
 	for i := range chars {
 		c := &chars[i]
 		if c.r == '\r' || c.r == '\n' {
-			parts = append(parts, chars[begin:i])
-			begin, last = i+1, nil
+			parts = append(parts, part{chars[begin:i], glued})
+			begin, last, glued, space = i+1, nil, false, false
 			continue
 		}
 		if c.r == ' ' || c.r == softHyphen || c.right <= c.left {
+			space = space || c.r == ' '
 			continue
 		}
 		if last != nil {
 			em := max(c.bottom-c.top, last.bottom-last.top, 4)
 			gap := c.left - last.right
-			if gap > 0.7*em || gap < -1.5*em && !rtl(c.r) || c.top > last.bottom+em/2 || c.bottom < last.top-em/2 || drawn.between(last, c) {
-				parts = append(parts, chars[begin:i])
-				begin = i
+			jump := gap > 0.7*em || gap < -1.5*em && !rtl(c.r) || c.top > last.bottom+em/2 || c.bottom < last.top-em/2 || drawn.between(last, c)
+			if jump || c.link != last.link {
+				parts = append(parts, part{chars[begin:i], glued})
+				begin, glued = i, !jump && !space
 			}
 		}
-		last = c
+		last, space = c, false
 	}
-	return append(parts, chars[begin:])
+	return append(parts, part{chars[begin:], glued})
 }
 
 func rtl(r rune) bool { return unicode.In(r, unicode.Arabic, unicode.Hebrew) }
@@ -203,7 +220,7 @@ func build(chars []char) (segment, bool) {
 			b.WriteByte(' ')
 			continue
 		}
-		s.hyphen = false
+		s.hyphen, s.link = false, c.link
 		b.WriteString(fold(c.r))
 		s.chars++
 		if c.right > c.left || c.bottom > c.top {

@@ -103,8 +103,9 @@ type document struct {
 	looks looks          // of all text so far
 	body  float64        // the size most of it has
 
-	tagged bool // the document says what its content is
-	titled bool // the page does so for its headings
+	running running
+	tagged  bool // the document says what its content is
+	titled  bool // the page does so for its headings
 }
 
 func (d *document) load(data []byte, password string) error {
@@ -185,6 +186,7 @@ func (d *document) page(ctx context.Context, n int, sink block.Sink) (empty bool
 	if err := sink.Put(block.Marker{Unit: "page", Number: n}); err != nil {
 		return false, err
 	}
+	segs = d.running.trim(n, segs)
 	d.looks.add(segs)
 	d.body = d.looks.body()
 	for _, region := range regions(segs) {
