@@ -206,6 +206,8 @@ func (g *grid) fill(segs []segment) bool {
 		}
 		g.cells[r][c] = append(g.cells[r][c], s)
 	}
+	g.split()
+	rows = len(g.cells)
 	filled, used, longest := 0, map[int]bool{}, 0
 	for _, row := range g.cells {
 		for c, cell := range row {
@@ -219,9 +221,87 @@ func (g *grid) fill(segs []segment) bool {
 				n += s.chars
 			}
 			longest = max(longest, n)
+			if nested(cell) {
+				return false
+			}
 		}
 	}
 	return filled >= 3 && len(used) >= 2 && filled*8 >= rows*columns && longest < 1500
+}
+
+// split parts rows that hold several lines of figures without a rule between
+// them: three quarters of their cells have the same number of lines, three at
+// least, at the same heights.
+func (g *grid) split() {
+	var out [][][]segment
+	for _, row := range g.cells {
+		n, lines := 0, make([][]line, len(row))
+		times := map[int]int{}
+		for c, cell := range row {
+			if len(cell) > 0 {
+				lines[c] = rows(cell)
+				times[len(lines[c])]++
+				n++
+			}
+		}
+		most := 0
+		for k, t := range times {
+			if k >= 3 && t*4 >= n*3 {
+				most = k
+			}
+		}
+		if n < 4 || most == 0 {
+			out = append(out, row)
+			continue
+		}
+		out = append(out, parted(lines, most)...)
+	}
+	g.cells = out
+}
+
+// parted puts the lines of a row's cells into rows of their own, by height.
+func parted(cells [][]line, most int) [][][]segment {
+	var bases []float64
+	for _, lines := range cells {
+		if len(lines) == most {
+			for _, l := range lines {
+				bases = append(bases, l.base)
+			}
+			break
+		}
+	}
+	out := make([][][]segment, most)
+	for i := range out {
+		out[i] = make([][]segment, len(cells))
+	}
+	for c, lines := range cells {
+		for _, l := range lines {
+			at := 0
+			for i, b := range bases {
+				if math.Abs(l.base-b) < math.Abs(l.base-bases[at]) {
+					at = i
+				}
+			}
+			out[at][c] = append(out[at][c], l.segs...)
+		}
+	}
+	return out
+}
+
+// nested says whether a cell is itself laid out in columns: the lines around it
+// part a form, not a table.
+func nested(cell []segment) bool {
+	if len(cell) < 8 {
+		return false
+	}
+	parted := 0
+	lines := rows(cell)
+	for _, l := range lines {
+		if len(l.pieces) > 1 {
+			parted++
+		}
+	}
+	return parted >= 4 && parted*2 >= len(lines)
 }
 
 // index returns which interval of edges holds x.
