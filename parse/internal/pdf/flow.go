@@ -180,6 +180,13 @@ func startsUpper(s string) bool {
 	return unicode.IsUpper(r) || unicode.IsDigit(r)
 }
 
+// startsTitle says whether a text begins as a title does: with a capital, a
+// number, or a letter of a script without capitals.
+func startsTitle(s string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, "([「『《"))
+	return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.Is(unicode.Lo, r)
+}
+
 // join makes one text of lines, healing words that were hyphenated.
 func join(lines []line) block.Text {
 	var t block.Text
@@ -258,7 +265,7 @@ func (d *document) heading(r region, i int) int {
 		return 3
 	case ratio >= 0.98 && l.bold && n <= 90 && !ends(text) && r.alone(i):
 		return 4
-	case ratio >= 0.98 && n <= 60 && startsUpper(text) && !ends(text) && !l.mono && !caption.MatchString(text) && r.apart(i) && (ratio >= 1.06 || d.looks.rare(l.font)):
+	case ratio >= 0.98 && n <= 60 && startsTitle(text) && !ends(text) && !l.mono && !caption.MatchString(text) && r.apart(i) && (ratio >= 1.06 || d.looks.rare(l.font)):
 		return 4
 	}
 	return 0

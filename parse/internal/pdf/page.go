@@ -13,6 +13,7 @@ import (
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/klippa-app/go-pdfium/responses"
+	unicodenorm "golang.org/x/text/unicode/norm"
 )
 
 // segment is text of one line that stands together. Coordinates are points
@@ -100,6 +101,7 @@ func (d *document) segments(index int) ([]segment, error) {
 func level(in []*responses.GetPageTextStructuredChar, links []link) (out [][]char, degrees int) {
 	groups := map[int][]char{}
 	last := 0
+	unreverse(in)
 	for i, c := range in {
 		r := first(c.Text)
 		if r == 0 {
@@ -123,6 +125,19 @@ func level(in []*responses.GetPageTextStructuredChar, links []link) (out [][]cha
 		degrees = order[0]
 	}
 	return out, degrees
+}
+
+// unreverse puts the two letters of the ligature of lam and alef into the
+// order they are read in: PDFium turns the letters of a line from right to left
+// round, those of one glyph too.
+func unreverse(in []*responses.GetPageTextStructuredChar) {
+	for i := 0; i+1 < len(in); i++ {
+		a, b := in[i], in[i+1]
+		if b.Text == "ل" && strings.ContainsRune("اأإآ", first(a.Text)) && a.Text != "" && a.PointPosition == b.PointPosition {
+			in[i], in[i+1] = b, a
+			i++
+		}
+	}
 }
 
 // turned returns a character with its box turned back by degrees.
@@ -241,7 +256,8 @@ func build(chars []char) (segment, bool) {
 	return s, true
 }
 
-// fold spells out the ligatures of Latin script.
+// fold spells out ligatures, and takes the shapes that letters of right-to-left
+// scripts have in a word for the letters.
 func fold(r rune) string {
 	switch r {
 	case '\uFB00':
@@ -256,6 +272,9 @@ func fold(r rune) string {
 		return "ffl"
 	case '\uFB05', '\uFB06':
 		return "st"
+	}
+	if r >= 0xFB1D && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC {
+		return unicodenorm.NFKC.String(string(r)) // a shape of a letter, not the letter
 	}
 	return string(r)
 }
