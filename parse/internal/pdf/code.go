@@ -42,7 +42,7 @@ func listing(lines []line) block.Block {
 		}
 		at := 0
 		for j, s := range l.segs {
-			want := min(int(math.Round((s.left-left)/pitch)), 200)
+			want := min(int((s.left-left)/pitch+0.4), 200)
 			if j > 0 && (want <= at || s.left-l.segs[j-1].right < 1.7*pitch) {
 				want = at + 1
 			}

@@ -110,6 +110,12 @@ func sameLine(l *line, s segment) bool {
 		return true
 	}
 	overlap := min(l.bottom, s.bottom) - max(l.top, s.top)
+	if overlap > 0.6*min(s.bottom-s.top, l.bottom-l.top) && math.Abs(l.base-s.base) <= 0.5*size {
+		return true // quotation marks and the like stand high
+	}
+	if s.chars > 2 && max(s.left-l.right, l.left-s.right) > size && math.Abs(l.base-s.base) <= 0.45*size {
+		return true // what is typed into a form stands a little off its label
+	}
 	small := s.size < 0.8*l.size || l.size < 0.8*s.size // a raised or lowered figure
 	return small && overlap > 0.5*min(s.bottom-s.top, l.bottom-l.top) && s.left-l.right < size && l.left-s.right < size
 }
