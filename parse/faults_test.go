@@ -82,6 +82,7 @@ func TestAMistakeIsNamedWithWhatToChange(t *testing.T) {
 		{"a page that is not there", "r.pdf", report, payload.FileInput{Pages: []int{12}}, fault.ExtractionParam, []string{"page 12 of 2", "pages 1–2"}},
 		{"a damaged pdf", "r.pdf", []byte("%PDF-1.7\nnothing of use"), payload.FileInput{}, fault.Document, []string{"damaged"}},
 		{"an encrypted pdf", "r.pdf", fixture(t, "encrypted.pdf"), payload.FileInput{}, fault.Document, []string{"password", "--password"}},
+		{"an encrypted docx", "a.docx", fixture(t, "locked.docx"), payload.FileInput{}, fault.Document, []string{"needs a password", "--password"}},
 		{"a scan", "r.pdf", fixture(t, "scan.pdf"), payload.FileInput{}, fault.Document, []string{"no text layer", "OCR"}},
 		{"a sheet for a pdf", "r.pdf", report, payload.FileInput{Sheet: "A"}, fault.ExtractionParam, []string{"sheet does not apply to pdf", "pages"}},
 		{"pages for a workbook", "b.xlsx", book, payload.FileInput{Pages: []int{1}}, fault.ExtractionParam, []string{"pages does not apply to excel", "sheet or range"}},

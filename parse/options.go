@@ -76,7 +76,7 @@ func tooLarge(op string, ref payload.FileInput, meta payload.Metadata, e *markdo
 		}
 		hint += "."
 	}
-	err := fault.New(fault.PayloadsTooLarge, op, hint, "the markdown has at least %s, more than the limit of %s", bytes(e.Size), bytes(e.Limit))
+	err := fault.New(fault.PayloadsTooLarge, op, hint, "the markdown has at least %s, more than the limit of %s", size(e.Size), size(e.Limit))
 	err.Details = d
 	return err
 }
@@ -103,7 +103,7 @@ func quoted(names []string) string {
 	return strings.Join(q, ", ")
 }
 
-func bytes(n int64) string {
+func size(n int64) string {
 	switch {
 	case n < 10_000:
 		return fmt.Sprintf("%d bytes", n)

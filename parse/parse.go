@@ -29,6 +29,7 @@ type Options struct {
 	CacheDir    string        // keeps the compiled PDF engine between processes; "" = none
 	Instances   int           // PDFs read at a time; 0 = one a processor
 	PageTimeout time.Duration // for opening a PDF, and for each of its pages; 0 = 30 s
+	PureGo      bool          // read PDFs without WebAssembly: text only, and less of it
 }
 
 // Parser turns files into documents. It is safe for concurrent use and must be
@@ -36,16 +37,22 @@ type Options struct {
 type Parser struct {
 	engine  *pdf.Engine
 	timeout time.Duration
+	pure    bool
 }
 
 // New returns a parser. It is cheap: the PDF engine starts with the first PDF,
 // or with [Parser.Warm].
 func New(o Options) *Parser {
-	return &Parser{engine: pdf.NewEngine(o.CacheDir, o.Instances), timeout: o.PageTimeout}
+	return &Parser{engine: pdf.NewEngine(o.CacheDir, o.Instances), timeout: o.PageTimeout, pure: o.PureGo}
 }
 
 // Warm starts the PDF engine now, so that the first PDF does not wait for it.
-func (p *Parser) Warm(ctx context.Context) error { return p.engine.Start(ctx) }
+func (p *Parser) Warm(ctx context.Context) error {
+	if p.pure {
+		return nil
+	}
+	return p.engine.Start(ctx)
+}
 
 // Close ends the PDF engine. Documents still being parsed fail.
 func (p *Parser) Close() error { return p.engine.Close() }

@@ -1,14 +1,18 @@
 package parse
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/holodeck-run/holodeck/fault"
+	"github.com/holodeck-run/holodeck/file"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
 	"github.com/holodeck-run/holodeck/parse/internal/data"
 	"github.com/holodeck-run/holodeck/parse/internal/office"
+	"github.com/holodeck-run/holodeck/parse/internal/pack"
 	"github.com/holodeck-run/holodeck/parse/internal/pdf"
 	"github.com/holodeck-run/holodeck/parse/internal/sheet"
 	"github.com/holodeck-run/holodeck/parse/internal/text"
@@ -31,6 +35,9 @@ func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *pay
 	if err := applies(r.Ref, r.File.Type); err != nil {
 		return err
 	}
+	if err := unlock(&r); err != nil {
+		return err
+	}
 	switch r.File.Type {
 	case "pdf":
 		return p.readPDF(ctx, r, sink, meta)
@@ -44,6 +51,27 @@ func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *pay
 		return p.readWorkbook(ctx, r, sink, meta)
 	}
 	return unsupported(r.File.Type, r.File.MIME)
+}
+
+// unlock puts the package in the place of an office document that is encrypted.
+func unlock(r *Request) error {
+	switch r.File.Type {
+	case "word", "excel", "powerpoint":
+	default:
+		return nil
+	}
+	if !pack.Locked(r.File, r.File.Size) {
+		return nil
+	}
+	data, err := all(*r)
+	if err != nil {
+		return err
+	}
+	if data, err = pack.Unlock(data, r.Password); err != nil {
+		return err
+	}
+	r.File, err = file.New(r.File.Name, r.File.Type, bytes.NewReader(data), int64(len(data)))
+	return err
 }
 
 // readText reads what is text as a file, whole.
@@ -70,9 +98,17 @@ func (p *Parser) readPDF(ctx context.Context, r Request, sink block.Sink, meta *
 	if err != nil {
 		return err
 	}
-	result, err := p.engine.Read(ctx, pdf.Request{
-		Data: data, Pages: r.Ref.Pages, Password: r.Password, Limit: p.timeout, Progress: r.Progress,
-	}, sink)
+	req := pdf.Request{Data: data, Pages: r.Ref.Pages, Password: r.Password, Limit: p.timeout, Progress: r.Progress}
+	pure := p.pure
+	var result pdf.Result
+	if !pure {
+		result, err = p.engine.Read(ctx, req, sink)
+		pure = errors.Is(err, pdf.ErrStart)
+	}
+	if pure {
+		result, err = pdf.Pure(ctx, req, sink)
+		meta.Warnings = append(meta.Warnings, "read by the pure engine: the text only, without headings, tables and columns")
+	}
 	if result.PageCount > 0 {
 		meta.PageCount = &result.PageCount
 	}

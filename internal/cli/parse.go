@@ -41,6 +41,7 @@ Reads: ` + strings.Join(parse.Supported(), ", ") + `.`,
 			&cli.StringFlag{Name: "range", Usage: "`RANGE` of a sheet: A1:C9, A:C, 2:10 or a defined name"},
 			&cli.StringFlag{Name: "type", Usage: "read as this `TYPE` instead of what the content says"},
 			&cli.StringFlag{Name: "password", Usage: "`PASSWORD` of an encrypted document"},
+			&cli.StringFlag{Name: "pdf-engine", Usage: "read PDFs by `ENGINE`: pdfium, or pure, which needs no WebAssembly but gives text only", Value: "pdfium"},
 			&cli.BoolFlag{Name: "json", Usage: "print the whole result as JSON, one line a document"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write one file a document into `DIR`, names mirrored"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "read `N` documents at a time", Value: runtime.NumCPU()},
@@ -68,13 +69,17 @@ func (t *tool) parse(c *cli.Context) error {
 	if c.Int("jobs") < 1 {
 		return wrongUsage("Give a number from 1.", "--jobs is %d", c.Int("jobs"))
 	}
+	engine := c.String("pdf-engine")
+	if engine != "pdfium" && engine != "pure" {
+		return wrongUsage("Write --pdf-engine pdfium or --pdf-engine pure.", "--pdf-engine %s is none", engine)
+	}
 	documents, err := t.documents(c.Args().Slice(), c.String("output"))
 	if err != nil {
 		return err
 	}
 	p := &parseJob{
 		t: t, ref: ref, password: c.String("password"), json: c.Bool("json"), dir: c.String("output"),
-		parser: parse.New(parse.Options{CacheDir: t.cacheDir(), Instances: c.Int("jobs")}), many: len(documents) > 1,
+		parser: parse.New(parse.Options{CacheDir: t.cacheDir(), Instances: c.Int("jobs"), PureGo: engine == "pure"}), many: len(documents) > 1,
 	}
 	defer func() { _ = p.parser.Close() }()
 	return p.all(c.Context, documents, c.Int("jobs"))

@@ -1,11 +1,13 @@
 """Makes the word-processing cases that need more than make.py's.
 
-Run it in this folder; it needs python-docx (PyPI), and what make.py needs.
+Run it in this folder; it needs python-docx and msoffcrypto-tool (PyPI), and
+what make.py needs.
 """
 
 import io
 
 import docx
+import msoffcrypto.format.ooxml
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
@@ -56,6 +58,16 @@ def boxes():
     return saved(d)
 
 
+def locked():
+    """Encrypted the way Office 2010 and later do; salted, so never the same twice."""
+    d = docx.Document()
+    d.add_paragraph("Only for the committee.")
+    out = io.BytesIO()
+    msoffcrypto.format.ooxml.OOXMLFile(io.BytesIO(saved(d))).encrypt("sesame", out)
+    return out.getvalue()
+
+
 if __name__ == "__main__":
+    put(".", "locked.docx", locked())
     put("docx-equations", "in.docx", equations())
     put("docx-boxes", "in.docx", boxes())

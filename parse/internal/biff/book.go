@@ -129,7 +129,7 @@ func (b *Book) readGlobals() error {
 		}
 		switch r.kind {
 		case recFilePass:
-			return fault.New(fault.Document, "", "Save a copy without a password.", "the document is encrypted and needs a password")
+			return fault.New(fault.Document, "", "Save a copy without a password, or as .xlsx (--password does not open binary workbooks).", "the workbook is encrypted")
 		case recCodePage:
 			if b.version == biff5 {
 				b.page = codePage(r.u16(0))

@@ -21,7 +21,7 @@ import (
 
 // Document puts a word-processing document at sink.
 func Document(ctx context.Context, r io.ReaderAt, size int64, sink block.Sink) error {
-	if err := pack.RefuseOLE(r, size, ".docx"); err != nil {
+	if err := pack.RefuseOLE(r, ".docx"); err != nil {
 		return err
 	}
 	pkg, err := pack.Open(r, size)

@@ -8,14 +8,10 @@ import (
 )
 
 // RefuseOLE returns a fault if the file is a compound file rather than a
-// package: an encrypted package, or a format of before 2007. modern names the
-// format to save as.
-func RefuseOLE(r io.ReaderAt, size int64, modern string) error {
+// package but of a format of before 2007. modern names the format to save as.
+func RefuseOLE(r io.ReaderAt, modern string) error {
 	if !Compound(r) {
 		return nil
-	}
-	if err := RefuseEncrypted(r, size); err != nil {
-		return err
 	}
 	return fault.New(fault.UnsupportedFileType, "", "Save it as "+modern+".", "there is no reader for the binary office formats of before 2007")
 }
@@ -25,14 +21,6 @@ func Compound(r io.ReaderAt) bool {
 	head := make([]byte, 8)
 	n, _ := r.ReadAt(head, 0)
 	return n == 8 && bytes.Equal(head, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"))
-}
-
-// RefuseEncrypted returns a fault if a compound file is an encrypted package.
-func RefuseEncrypted(r io.ReaderAt, size int64) error {
-	if contains(r, size, wide("EncryptedPackage")) {
-		return fault.New(fault.Document, "", "Save a copy without a password (--password opens only PDFs).", "the document is encrypted and needs a password")
-	}
-	return nil
 }
 
 func wide(s string) []byte {

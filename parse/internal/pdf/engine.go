@@ -98,7 +98,7 @@ func (e *Engine) start(started chan struct{}, failed chan<- error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err != nil {
-		failed <- err
+		failed <- errors.Join(ErrStart, err)
 	} else if e.closed {
 		shut(pool, cache)
 	} else {
@@ -149,6 +149,9 @@ func shut(pool pdfium.Pool, cache wazero.CompilationCache) error {
 	}
 	return errors.Join(errs...)
 }
+
+// ErrStart reports that PDFium cannot be started on this machine.
+var ErrStart = errors.New("the PDF engine does not start")
 
 // errHung reports that PDFium was given up.
 var errHung = errors.New("it took too long")

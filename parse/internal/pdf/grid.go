@@ -7,12 +7,13 @@ import (
 	"github.com/holodeck-run/holodeck/parse/internal/block"
 )
 
-// grid is a table: what stands in its cells and, of a ruled one, the lines
+// grid is what stands on a page instead of text: a picture, or a table: what stands in its cells and, of a ruled one, the lines
 // between its columns and rows.
 type grid struct {
 	xs, ys []float64
 	z      rules
 	cells  [][][]segment
+	alt    string // what a picture shows; it has no cells
 }
 
 // maxCells bounds the tables that a document claims to have.
@@ -331,6 +332,9 @@ func crossed(rs []rule, at, along float64) bool {
 
 // put prints the table. Rows and columns without any text are left out.
 func (g *grid) put(sink block.Sink) error {
+	if g.alt != "" {
+		return sink.Put(block.Image{Alt: g.alt})
+	}
 	if err := sink.Put(block.TableStart{}); err != nil {
 		return err
 	}

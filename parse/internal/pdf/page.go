@@ -90,7 +90,13 @@ func (d *document) segments(index int) ([]segment, error) {
 			}
 		}
 	}
-	return grids(tabled(dedupe(segs), t.tables), tables), nil
+	segs = tabled(dedupe(segs), t.tables)
+	if at := slices.IndexFunc(segs, func(s segment) bool { return s.aside > 0 }); at >= 0 {
+		segs = slices.Insert(segs, at, d.figures(page, degrees, t)...)
+	} else {
+		segs = append(segs, d.figures(page, degrees, t)...)
+	}
+	return grids(segs, tables), nil
 }
 
 // level groups characters by the direction they read in, and turns each group

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/pack"
 	"github.com/holodeck-run/holodeck/parse/internal/pick"
 )
 
@@ -52,7 +53,7 @@ func (e *Engine) Read(ctx context.Context, r Request, sink block.Sink) (Result, 
 	defer func() { _ = s.Close() }()
 	d := &document{session: s, marks: map[string]int{}}
 	if err := s.do(ctx, func() error { return d.load(r.Data, r.Password) }); err != nil {
-		return Result{}, explain(err)
+		return Result{}, r.explain(err)
 	}
 	result := Result{PageCount: d.count}
 	pages, err := pick.Pages(r.Pages, d.count, "page")
@@ -77,12 +78,20 @@ func (e *Engine) Read(ctx context.Context, r Request, sink block.Sink) (Result, 
 	return result, nil
 }
 
+// explain is the explain of opening, where the password may be wrong.
+func (r Request) explain(err error) error {
+	if errors.Is(err, pdfiumerrors.ErrPassword) && r.Password != "" {
+		return pack.WrongPassword()
+	}
+	return explain(err)
+}
+
 // explain turns what PDFium says into what a user can act on. Errors of the
 // sink and of the context pass.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, pdfiumerrors.ErrPassword):
-		return fault.New(fault.Document, "", "Give its password (--password), or a copy without one.", "the PDF is encrypted and needs a password")
+		return pack.NeedsPassword()
 	case errors.Is(err, pdfiumerrors.ErrSecurity):
 		return fault.New(fault.Document, "", "Give a copy without encryption.", "the PDF is encrypted in a way that cannot be read")
 	case errors.Is(err, pdfiumerrors.ErrFormat), errors.Is(err, pdfiumerrors.ErrFile), errors.Is(err, pdfiumerrors.ErrUnknown),

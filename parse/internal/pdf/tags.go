@@ -5,6 +5,7 @@ import (
 
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/responses"
 )
 
 // Bounds on a structure tree: a damaged one may be deep or go in a circle.
@@ -134,7 +135,7 @@ func (w *walk) element(e references.FPDF_STRUCTELEMENT, in tag, depth int) {
 		}
 	case "Figure":
 		if alt, err := w.FPDF_StructElement_GetAltText(&requests.FPDF_StructElement_GetAltText{StructElement: e}); err == nil && alt.AltText != "" {
-			in.alt, w.tags.figures = alt.AltText, true
+			in.alt, in.element, w.tags.figures = alt.AltText, w.seen, true
 		}
 	}
 	w.children(e, in, depth)
@@ -218,4 +219,38 @@ func (d *document) tagAt(page references.FPDF_TEXTPAGE, index int, t tags) tag {
 		return tag{}
 	}
 	return t.of[id.MarkedContentID]
+}
+
+// figures returns the pictures of a page that have an alternate text.
+func (d *document) figures(page requests.Page, degrees int, t tags) []segment {
+	if !t.figures {
+		return nil
+	}
+	n, err := d.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: page})
+	if err != nil {
+		return nil
+	}
+	seen := map[int]bool{}
+	var out []segment
+	for i := range min(n.Count, maxObjects) {
+		obj, err := d.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: page, Index: i})
+		if err != nil {
+			continue
+		}
+		id, err := d.FPDFPageObj_GetMarkedContentID(&requests.FPDFPageObj_GetMarkedContentID{PageObject: obj.PageObject})
+		if err != nil {
+			continue
+		}
+		in := t.of[id.MarkedContentID]
+		b, err := d.FPDFPageObj_GetBounds(&requests.FPDFPageObj_GetBounds{PageObject: obj.PageObject})
+		if err != nil || in.alt == "" || seen[in.element] {
+			continue
+		}
+		seen[in.element] = true
+		c := turned(responses.CharPosition{Left: float64(b.Left), Right: float64(b.Right), Top: float64(b.Top), Bottom: float64(b.Bottom)}, degrees, 0, 0)
+		out = append(out, segment{
+			grid: &grid{alt: in.alt}, left: c.left, right: c.right, top: c.top, bottom: c.bottom, base: c.top + 1, size: 1, chars: 1,
+		})
+	}
+	return out
 }

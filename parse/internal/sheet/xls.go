@@ -8,14 +8,10 @@ import (
 
 	"github.com/holodeck-run/holodeck/parse/internal/biff"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
-	"github.com/holodeck-run/holodeck/parse/internal/pack"
 )
 
 // openBinary opens a workbook of before 2007.
 func openBinary(r io.ReaderAt, size int64) (*workbook, error) {
-	if err := pack.RefuseEncrypted(r, size); err != nil {
-		return nil, err
-	}
 	book, err := biff.Open(r, size)
 	if err != nil {
 		return nil, err
