@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/numeral"
 	"github.com/holodeck-run/holodeck/parse/internal/xmlscan"
 )
 
@@ -250,54 +251,19 @@ func fillLabel(text string, a *[9]listLevel, c *[9]int) string {
 
 // spell writes a number in a list's way of counting.
 func spell(n int, format string) string {
-	if n < 1 {
-		return itoa(n)
-	}
 	switch format {
-	case "lowerLetter", "upperLetter":
-		s := strings.Repeat(string(rune('a'+(n-1)%26)), min((n-1)/26+1, 20))
-		if format == "upperLetter" {
-			return strings.ToUpper(s)
-		}
-		return s
+	case "lowerLetter":
+		return strings.ToLower(numeral.Letters(n))
+	case "upperLetter":
+		return numeral.Letters(n)
 	case "lowerRoman":
-		return strings.ToLower(roman(n))
+		return strings.ToLower(numeral.Roman(n))
 	case "upperRoman":
-		return roman(n)
+		return numeral.Roman(n)
 	case "decimalZero":
-		if n < 10 {
+		if n > 0 && n < 10 {
 			return "0" + itoa(n)
 		}
 	}
 	return itoa(n)
-}
-
-func roman(n int) string {
-	if n > 3999 {
-		return itoa(n)
-	}
-	var b strings.Builder
-	for _, d := range []struct {
-		value int
-		text  string
-	}{
-		{1000, "M"},
-		{900, "CM"},
-		{500, "D"},
-		{400, "CD"},
-		{100, "C"},
-		{90, "XC"},
-		{50, "L"},
-		{40, "XL"},
-		{10, "X"},
-		{9, "IX"},
-		{5, "V"},
-		{4, "IV"},
-		{1, "I"},
-	} {
-		for ; n >= d.value; n -= d.value {
-			b.WriteString(d.text)
-		}
-	}
-	return b.String()
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/holodeck-run/holodeck/parse/internal/xmlscan"
+
+	"github.com/holodeck-run/holodeck/parse/internal/numeral"
 )
 
 type valueKind byte
@@ -85,11 +87,11 @@ func (t *table) show(kind valueKind, style int) string {
 	case literal:
 		return isoDate(unescapeString(raw))
 	}
-	var f format
+	var f numeral.Format
 	if style >= 0 && style < len(t.book.formats) {
 		f = t.book.formats[style]
 	}
-	return f.number(strings.TrimSpace(raw), t.book.base1904)
+	return f.Number(strings.TrimSpace(raw), t.book.base1904)
 }
 
 // isoDate shortens the timestamps of cells that hold dates as text.

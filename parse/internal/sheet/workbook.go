@@ -11,6 +11,8 @@ import (
 	"github.com/holodeck-run/holodeck/parse/internal/biff"
 	"github.com/holodeck-run/holodeck/parse/internal/pack"
 	"github.com/holodeck-run/holodeck/parse/internal/xmlscan"
+
+	"github.com/holodeck-run/holodeck/parse/internal/numeral"
 )
 
 // maxStrings bounds what the shared strings of a workbook may hold.
@@ -22,7 +24,7 @@ type workbook struct {
 	sheets   []entry
 	names    map[string]string // defined names, lower case, to what they refer to
 	base1904 bool
-	formats  []format // by cell style
+	formats  []numeral.Format // by cell style
 	strings  pool
 	binary   *biff.Book // of a workbook of before 2007; then there is no pkg
 }
@@ -118,13 +120,13 @@ func (w *workbook) readStyles() error {
 	if err != nil || part == "" {
 		return err
 	}
-	codes := map[int]format{}
+	codes := map[int]numeral.Format{}
 	inCells := 0
 	return w.pkg.Scan(part, func(s *xmlscan.Scanner) error {
 		switch s.Name() {
 		case "numFmt":
 			if id, err := strconv.Atoi(s.Attr("numFmtId")); err == nil {
-				codes[id] = parseFormat(s.Attr("formatCode"))
+				codes[id] = numeral.Parse(s.Attr("formatCode"))
 			}
 		case "cellXfs":
 			inCells = s.Depth()
@@ -135,7 +137,7 @@ func (w *workbook) readStyles() error {
 			id, _ := strconv.Atoi(s.Attr("numFmtId"))
 			f, ok := codes[id]
 			if !ok {
-				f = builtin(id)
+				f = numeral.Builtin(id)
 			}
 			w.formats = append(w.formats, f)
 		case "cellStyles", "dxfs":

@@ -8,6 +8,8 @@ import (
 
 	"github.com/holodeck-run/holodeck/parse/internal/biff"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+
+	"github.com/holodeck-run/holodeck/parse/internal/numeral"
 )
 
 // openBinary opens a workbook of before 2007.
@@ -21,9 +23,9 @@ func openBinary(r io.ReaderAt, size int64) (*workbook, error) {
 		w.sheets = append(w.sheets, entry{name: s.Name, hidden: s.Hidden, binary: s})
 	}
 	for _, s := range book.Styles {
-		f := builtin(s.ID)
+		f := numeral.Builtin(s.ID)
 		if s.Code != "" {
-			f = parseFormat(s.Code)
+			f = numeral.Parse(s.Code)
 		}
 		w.formats = append(w.formats, f)
 	}
@@ -83,9 +85,9 @@ func (t *table) showBinary(c biff.Cell) string {
 	if math.IsNaN(c.Number) || math.IsInf(c.Number, 0) {
 		return "#NUM!"
 	}
-	var f format
+	var f numeral.Format
 	if c.Style < len(t.book.formats) {
 		f = t.book.formats[c.Style]
 	}
-	return f.number(strconv.FormatFloat(c.Number, 'g', 17, 64), t.book.base1904)
+	return f.Number(strconv.FormatFloat(c.Number, 'g', 17, 64), t.book.base1904)
 }

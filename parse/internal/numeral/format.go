@@ -1,4 +1,10 @@
-package sheet
+// Package numeral writes numbers as documents show them.
+//
+// In go a value and how it is to be shown: a number format of a spreadsheet
+// (ECMA-376 part 1, 18.8.30), or a list's way of counting. Out comes the text,
+// with what a reader must see of the format, its percent or currency sign and
+// dates as ISO 8601, and without what only decorates.
+package numeral
 
 import (
 	"math"
@@ -7,8 +13,8 @@ import (
 	"time"
 )
 
-// format is what a number format does to a value that a reader must see.
-type format struct {
+// Format is what a number format does to a value that a reader must see.
+type Format struct {
 	kind     formatKind
 	prefix   string // currency before the number
 	suffix   string // currency after it
@@ -27,48 +33,48 @@ const (
 	duration // hours that may pass 24
 )
 
-// builtin returns the format of a number that needs no code in the file.
-func builtin(id int) format {
+// Builtin returns the format of a number that needs no code in the file.
+func Builtin(id int) Format {
 	switch {
 	case id == 9:
-		return format{kind: percent}
+		return Format{kind: percent}
 	case id == 10:
-		return format{kind: percent, decimals: 2}
+		return Format{kind: percent, decimals: 2}
 	case id >= 5 && id <= 8, id == 42, id == 44:
-		f := format{kind: currency, prefix: "$", grouped: true}
+		f := Format{kind: currency, prefix: "$", grouped: true}
 		if id == 7 || id == 8 || id == 44 {
 			f.decimals = 2
 		}
 		return f
 	case id >= 14 && id <= 17, id == 22, id >= 27 && id <= 31, id == 36, id >= 50 && id <= 54, id >= 57 && id <= 58:
-		return format{kind: date}
+		return Format{kind: date}
 	case id >= 18 && id <= 21, id >= 32 && id <= 35, id == 45, id == 47, id == 55, id == 56:
-		return format{kind: clock}
+		return Format{kind: clock}
 	case id == 46:
-		return format{kind: duration}
+		return Format{kind: duration}
 	}
-	return format{}
+	return Format{}
 }
 
-// parseFormat reads a format code by its section for positive numbers.
-func parseFormat(code string) format {
+// Parse reads a format code by its section for positive numbers.
+func Parse(code string) Format {
 	section := firstSection(code)
 	bare, signs := strip(section)
 	lower := strings.ToLower(bare)
 	switch {
 	case strings.Contains(section, "[h]"), strings.Contains(section, "[hh]"), strings.Contains(section, "[m]"),
 		strings.Contains(section, "[mm]"), strings.Contains(section, "[s]"), strings.Contains(section, "[ss]"):
-		return format{kind: duration}
+		return Format{kind: duration}
 	case strings.EqualFold(bare, "general"), strings.Contains(lower, "@"):
-		return format{}
+		return Format{}
 	case strings.ContainsAny(lower, "yd"), strings.Contains(lower, "mmm"):
-		return format{kind: date}
+		return Format{kind: date}
 	case strings.ContainsAny(lower, "hs") && !strings.ContainsAny(lower, "0#"), strings.Contains(lower, "h:mm"), strings.Contains(lower, "mm:ss"):
-		return format{kind: clock}
+		return Format{kind: clock}
 	case strings.Contains(bare, "%"):
-		return format{kind: percent, decimals: decimals(bare)}
+		return Format{kind: percent, decimals: decimals(bare)}
 	}
-	f := format{decimals: decimals(bare), grouped: strings.Contains(bare, "#,#") || strings.Contains(bare, "0,0")}
+	f := Format{decimals: decimals(bare), grouped: strings.Contains(bare, "#,#") || strings.Contains(bare, "0,0")}
 	if at := strings.IndexAny(bare, "0#?"); at >= 0 {
 		for _, s := range signs {
 			f.kind = currency
@@ -166,8 +172,8 @@ func decimals(section string) int {
 	return len(after) - len(strings.TrimLeft(after, "0#?"))
 }
 
-// number prints a value as it stands in the file, by its format.
-func (f format) number(raw string, base1904 bool) string {
+// Number prints a value as it stands in the file, by its format.
+func (f Format) Number(raw string, base1904 bool) string {
 	if f.kind == general {
 		return plain(raw, 0, false)
 	}

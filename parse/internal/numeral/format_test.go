@@ -1,4 +1,4 @@
-package sheet
+package numeral
 
 import "testing"
 
@@ -36,28 +36,11 @@ func TestAValueShowsWhatItsFormatMeans(t *testing.T) {
 		{`0 "days"`, "3", "3"},
 		{"@", "007", "007"},
 	} {
-		if got := parseFormat(c.code).number(c.raw, false); got != c.want {
+		if got := Parse(c.code).Number(c.raw, false); got != c.want {
 			t.Errorf("%s of %s: got %q, want %q", c.code, c.raw, got, c.want)
 		}
 	}
-	if got := builtin(14).number("1", true); got != "1904-01-02" {
+	if got := Builtin(14).Number("1", true); got != "1904-01-02" {
 		t.Errorf("day 1 since 1904: got %q", got)
-	}
-}
-
-func TestARangeIsReadInEverySpelling(t *testing.T) {
-	t.Parallel()
-	for s, want := range map[string]area{
-		"B2": {2, 2, 2, 2}, "$A$1:$C$9": {1, 1, 9, 3}, "c9:a1": {1, 1, 9, 3}, "C1:A9": {1, 1, 9, 3},
-		"A:C": {1, 1, lastRow, 3}, "10:2": {2, 1, 10, lastColumn}, "XFD1048576": {lastRow, lastColumn, lastRow, lastColumn},
-	} {
-		if got, ok := parseArea(s); !ok || got != want {
-			t.Errorf("%s: got %v, %v, want %v", s, got, ok, want)
-		}
-	}
-	for _, s := range []string{"", "A", "7", "A1:", "A1:B", "1A", "XFE1", "A1048577", "A0", "A1:B2:C3", "Ä1", "99999999999999999999"} {
-		if got, ok := parseArea(s); ok {
-			t.Errorf("%q was read as %v", s, got)
-		}
 	}
 }
