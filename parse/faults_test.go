@@ -46,6 +46,15 @@ func docxOf(t testing.TB, body string) []byte {
 	})
 }
 
+func pptxOf(t testing.TB, list, slide string) []byte {
+	return pack(t, map[string]string{
+		"_rels/.rels":                     fmt.Sprintf(officeRels, "ppt/presentation.xml"),
+		"ppt/presentation.xml":            `<presentation><sldIdLst>` + list + `</sldIdLst></presentation>`,
+		"ppt/_rels/presentation.xml.rels": `<Relationships><Relationship Id="r1" Type="http://x/slide" Target="slides/s.xml"/></Relationships>`,
+		"ppt/slides/s.xml":                slide,
+	})
+}
+
 func xlsxOf(t testing.TB, sheet string) []byte {
 	return pack(t, map[string]string{
 		"_rels/.rels":                fmt.Sprintf(officeRels, "xl/workbook.xml"),
@@ -94,8 +103,14 @@ func TestAMistakeIsNamedWithWhatToChange(t *testing.T) {
 		{"a range that is none", "b.xlsx", book, payload.FileInput{Range: "1A"}, fault.ExtractionParam, []string{`"1A" is not a range`, "total"}},
 		{"a range on another sheet", "b.xlsx", book, payload.FileInput{Sheet: "Income", Range: "Costs!A1"}, fault.ExtractionParam, []string{`lies on sheet "Costs"`}},
 		{"a csv range below the end", "a.csv", []byte("a,b\n1,2\n"), payload.FileInput{Range: "9:12"}, fault.ExtractionParam, []string{"A1:B2"}},
-		{"an image", "a.png", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), payload.FileInput{}, fault.UnsupportedFileType, []string{"no reader for image", "pdf, text, excel, word, csv"}},
-		{"a presentation", "a.pptx", pack(t, map[string]string{"ppt/presentation.xml": "<p/>"}), payload.FileInput{}, fault.UnsupportedFileType, []string{"no reader for powerpoint"}},
+		{"an image", "a.png", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), payload.FileInput{}, fault.UnsupportedFileType, []string{"no reader for image", "pdf, text, excel, word, powerpoint, csv"}},
+		{"a presentation without slides", "a.pptx", pptxOf(t, "", ""), payload.FileInput{}, fault.Document, []string{"has no slides"}},
+		{"a presentation of before 2007", "a.ppt", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + strings.Repeat("\x00", 600)), payload.FileInput{}, fault.UnsupportedFileType, []string{"before 2007", ".pptx"}},
+		{"a slide that is not there", "a.pptx", pptxOf(t, `<sldId r:id="r1"/>`, "<sld/>"), payload.FileInput{Pages: []int{2}}, fault.ExtractionParam, []string{"slide 2 of 1", "slide 1 only"}},
+		{"a slide that is damaged", "a.pptx", pptxOf(t, `<sldId r:id="r1"/>`, "<sld><cSld><spTree><sp>"), payload.FileInput{}, fault.Document, []string{"damaged", "ends too early"}},
+		{"a slide without a text", "a.pptx", pptxOf(t, `<sldId r:id="r1"/>`, "<sld/>"), payload.FileInput{}, fault.Document, []string{"holds no text"}},
+		{"groups nested without end", "a.pptx", pptxOf(t, `<sldId r:id="r1"/>`, strings.Repeat("<grpSp>", 1<<20)), payload.FileInput{}, fault.Document, []string{"nested too deeply"}},
+		{"a sheet for a presentation", "a.pptx", pptxOf(t, "", ""), payload.FileInput{Sheet: "A"}, fault.ExtractionParam, []string{"sheet does not apply to powerpoint", "pages"}},
 		{"a workbook of Excel 4", "a.xls", []byte("\x09\x04\x06\x00\x00\x00\x10\x00\x00\x00\x0a\x00\x00\x00"), payload.FileInput{}, fault.UnsupportedFileType, []string{"before Excel 5", ".xlsx"}},
 		{"a damaged binary workbook", "a.xls", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + strings.Repeat("\x00", 600)), payload.FileInput{}, fault.Document, []string{"damaged"}},
 		{"an encrypted workbook", "a.xlsx", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + strings.Repeat("\x00", 600) + "E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00"), payload.FileInput{}, fault.Document, []string{"encrypted", "password"}},

@@ -2,6 +2,7 @@ package parse_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -134,6 +135,35 @@ func FuzzDOCX(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body string) { fuzzed(t, "word", "a.docx", docxOf(t, body), payload.FileInput{}) })
+}
+
+func FuzzPPTX(f *testing.F) {
+	for _, s := range []string{
+		`<sld show="0"><cSld><spTree><grpSp><sp><nvSpPr><ph type="title"/></nvSpPr><txBody><p><r><rPr b="1"><hlinkClick r:id="r9"/></rPr><t>a</t></r><br/></p></txBody></sp></grpSp></spTree></cSld></sld>`,
+		`<sld><graphicFrame><tbl><tr><tc gridSpan="9" rowSpan="-1"><p><pPr lvl="99"><buAutoNum type="romanUcParenBoth" startAt="99999"/></pPr><fld type="datetime"><t>b</t></fld></p></tc><tc hMerge="1"/></tr></tbl><chart r:id="r1"/><relIds r:dm="r2"/></graphicFrame></sld>`,
+		`<sld><AlternateContent><Choice><sp><p><oMath><f><num><r><t>1</t></r></num></f></oMath></p></sp></Choice><Fallback><pic><cNvPr descr="c"/></pic></Fallback></AlternateContent></sld>`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, slide string) {
+		fuzzed(t, "powerpoint", "a.pptx", pptxOf(t, `<sldId r:id="r1"/>`, slide), payload.FileInput{})
+	})
+}
+
+// FuzzDrawing varies a chart and a diagram.
+func FuzzDrawing(f *testing.F) {
+	f.Add(`<chartSpace><chart><title><p><r><t>a</t></r></p></title><ser><tx><v>b</v></tx><cat><lvl><pt idx="0"><v>c</v></pt></lvl><lvl><pt idx="1"><v>d</v></pt></lvl></cat><val><formatCode>0%</formatCode><ptCount val="99999999"/><pt idx="3"><v>1e9</v></pt></val><bubbleSize><pt idx="-1"/></bubbleSize></ser></chart></chartSpace>`)
+	f.Add(`<dataModel><ptLst><pt modelId="1" type="doc"/><pt modelId="2"><t><p><r><t>e</t></r></p></t></pt></ptLst><cxnLst><cxn srcId="1" destId="2" srcOrd="9"/><cxn srcId="2" destId="1"/></cxnLst></dataModel>`)
+	f.Fuzz(func(t *testing.T, part string) {
+		fuzzed(t, "powerpoint", "a.pptx", pack(t, map[string]string{
+			"_rels/.rels":                     fmt.Sprintf(officeRels, "ppt/presentation.xml"),
+			"ppt/presentation.xml":            `<presentation><sldId r:id="r1"/></presentation>`,
+			"ppt/_rels/presentation.xml.rels": `<Relationships><Relationship Id="r1" Type="http://x/slide" Target="slides/s.xml"/></Relationships>`,
+			"ppt/slides/s.xml":                `<sld><graphicFrame><chart r:id="r1"/></graphicFrame><graphicFrame><relIds r:dm="r1"/></graphicFrame></sld>`,
+			"ppt/slides/_rels/s.xml.rels":     `<Relationships><Relationship Id="r1" Type="http://x/chart" Target="../c.xml"/></Relationships>`,
+			"ppt/c.xml":                       part,
+		}), payload.FileInput{})
+	})
 }
 
 func FuzzXLS(f *testing.F) {

@@ -15,6 +15,7 @@ import (
 	"github.com/holodeck-run/holodeck/parse/internal/pack"
 	"github.com/holodeck-run/holodeck/parse/internal/pdf"
 	"github.com/holodeck-run/holodeck/parse/internal/sheet"
+	"github.com/holodeck-run/holodeck/parse/internal/slides"
 	"github.com/holodeck-run/holodeck/parse/internal/text"
 	"github.com/holodeck-run/holodeck/parse/internal/web"
 	"github.com/holodeck-run/holodeck/payload"
@@ -45,6 +46,8 @@ func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *pay
 		return readText(ctx, r, sink)
 	case "word":
 		return office.Document(ctx, r.File, r.File.Size, sink)
+	case "powerpoint":
+		return readSlides(ctx, r, sink, meta)
 	case "csv":
 		return p.readCSV(ctx, r, sink, meta)
 	case "excel":
@@ -116,6 +119,16 @@ func (p *Parser) readPDF(ctx context.Context, r Request, sink block.Sink, meta *
 	if len(result.Textless) > 0 {
 		meta.Warnings = append(meta.Warnings, textless(result.Textless))
 	}
+	return err
+}
+
+func readSlides(ctx context.Context, r Request, sink block.Sink, meta *payload.Metadata) error {
+	result, err := slides.Read(ctx, r.File, r.File.Size, slides.Request{Slides: r.Ref.Pages, Progress: r.Progress}, sink)
+	if result.SlideCount > 0 {
+		meta.PageCount = &result.SlideCount
+	}
+	meta.PagesExtracted = r.Ref.Pages
+	meta.Warnings = append(meta.Warnings, result.Warnings...)
 	return err
 }
 

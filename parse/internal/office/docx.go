@@ -45,19 +45,9 @@ func Document(ctx context.Context, r io.ReaderAt, size int64, sink block.Sink) e
 		return err
 	}
 	if err := w.blocks(); err != nil {
-		return damaged(err)
+		return pack.Explain(err)
 	}
 	return d.notes(sink)
-}
-
-// damaged calls errors of the XML damage; errors of the sink, of the context
-// and faults pass.
-func damaged(err error) error {
-	switch err {
-	case xmlscan.ErrDeep, xmlscan.ErrTag, xmlscan.ErrTruncated:
-		return pack.Damaged(err)
-	}
-	return err
 }
 
 // docx is what the parts of a document share.
@@ -166,7 +156,7 @@ func (d *docx) noteTexts(kind string) (map[string]block.Text, error) {
 		var c collector
 		w := &walker{docx: d, s: s, ctx: context.Background(), sink: &c, until: s.Depth()}
 		if err := w.blocks(); err != nil {
-			return damaged(err)
+			return pack.Explain(err)
 		}
 		texts[id] = oneText(c.blocks)
 		if author != "" && !texts[id].Blank() {

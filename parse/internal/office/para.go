@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/drawing"
 	"github.com/holodeck-run/holodeck/parse/internal/math"
+	"github.com/holodeck-run/holodeck/parse/internal/pack"
 )
 
 // para is one paragraph in the reading.
@@ -191,12 +193,27 @@ func (p *para) piece(set block.Style, hidden bool) error {
 		if alt := p.s.Attr("descr"); alt != "" {
 			p.after = append(p.after, block.Image{Alt: alt})
 		}
+	case "chart":
+		return p.drawn(p.s.Prefixed("id"), drawing.Chart)
+	case "relIds":
+		return p.drawn(p.s.Attr("dm"), drawing.Diagram)
 	case "txbxContent":
 		return p.box()
 	case "delText", "Fallback", "rt":
 		return p.s.Skip()
 	}
 	return nil
+}
+
+// drawn reads a chart or diagram; it follows the paragraph it hangs on.
+func (p *para) drawn(id string, read func(*pack.Package, string) ([]block.Block, error)) error {
+	rel, ok := p.links[id]
+	if !ok || rel.External || !p.pkg.Has(rel.Target) {
+		return nil
+	}
+	blocks, err := read(p.pkg, rel.Target)
+	p.after = append(p.after, blocks...)
+	return err
 }
 
 func (p *para) fieldChar(kind string) {

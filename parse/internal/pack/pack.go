@@ -145,10 +145,20 @@ func (p *Package) Scan(part string, visit func(*xmlscan.Scanner) error) error {
 			return nil
 		case xmlscan.Start:
 			if err := visit(s); err != nil {
-				return err
+				return Explain(err)
 			}
 		}
 	}
+}
+
+// Explain calls the errors of XML that cannot be read on damage; others, such
+// as those of a sink or a context, pass.
+func Explain(err error) error {
+	switch err {
+	case xmlscan.ErrDeep, xmlscan.ErrTag, xmlscan.ErrTruncated:
+		return Damaged(err)
+	}
+	return err
 }
 
 // Relations returns a part's relations by id; of the package itself for "".
