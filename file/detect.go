@@ -38,7 +38,7 @@ func Detect(r io.ReaderAt, size int64, extension string) (kind, mime string, err
 		kind, mime = zipKind(r, size, mime)
 		return kind, mime, nil
 	case bytes.HasPrefix(b, []byte{0xD0, 0xCF, 0x11, 0xE0}):
-		return oleKind(mime, extension), mime, nil
+		return oleKind(r, size, mime, extension), mime, nil
 	case slices.ContainsFunc(bareWorkbook, func(mark string) bool { return bytes.HasPrefix(b, []byte(mark)) }):
 		return "excel", "application/vnd.ms-excel", nil
 	case strings.HasPrefix(mime, "image/") && mime != "image/svg+xml":
@@ -137,7 +137,7 @@ func byMIME(mime string) string {
 
 // oleKind tells a compound file apart. An encrypted office package has no
 // visible content, so there the extension speaks.
-func oleKind(mime, extension string) string {
+func oleKind(r io.ReaderAt, size int64, mime, extension string) string {
 	switch mime {
 	case "application/vnd.ms-excel":
 		return "excel"
@@ -147,9 +147,46 @@ func oleKind(mime, extension string) string {
 		return "powerpoint"
 	case "application/vnd.ms-outlook":
 		return "email"
-	default:
-		return byExtension(extension)
 	}
+	if k := byExtension(extension); k != "" {
+		return k
+	}
+	return byStream(r, size)
+}
+
+// streams mark a compound file, by the name of what only it holds.
+var streams = []struct{ name, kind string }{
+	{"__substg1.0_", "email"},
+	{"WordDocument", "word"},
+	{"PowerPoint Document", "powerpoint"},
+	{"Workbook", "excel"},
+}
+
+// byStream looks for the names in the directory of a compound file, which may
+// stand anywhere in it.
+func byStream(r io.ReaderAt, size int64) string {
+	const stretch = 1 << 20
+	buf := make([]byte, stretch+64)
+	for off := int64(0); off < min(size, 64<<20); off += stretch {
+		n, err := r.ReadAt(buf, off)
+		for _, s := range streams {
+			if bytes.Contains(buf[:n], wide(s.name)) {
+				return s.kind
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	return ""
+}
+
+func wide(s string) []byte {
+	b := make([]byte, 0, 2*len(s))
+	for i := range len(s) {
+		b = append(b, s[i], 0)
+	}
+	return b
 }
 
 func textKind(mime, extension string) string {

@@ -160,6 +160,7 @@ func TestTypesAreToldFromTheContent(t *testing.T) {
 		{"latin.txt", "", "za\xbf\xf3\xb3\xe6", "text"},
 		{"utf16.txt", "", "h\x00i\x00 \x00t\x00h\x00e\x00r\x00e\x00", "text"},
 		{"noise.pdf", "pdf", "\x00\x01\x02\x03\x04\x05\x06\x07\x08", "pdf"}, // the reader will call it damaged
+		{"a mail without an ending", "", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + strings.Repeat("\x00", 900) + "_\x00_\x00s\x00u\x00b\x00s\x00t\x00g\x001\x00.\x000\x00_\x00", "email"},
 		{"noise.bin", "", "\x00\x01\x02\x03\x04\x05\x06\x07\x08", ""},
 		{"empty.txt", "", "", "!the file is empty"},
 		{"empty.pdf", "pdf", "", "!the file is empty"},

@@ -55,6 +55,14 @@ func pptxOf(t testing.TB, list, slide string) []byte {
 	})
 }
 
+func nestedParts(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		fmt.Fprintf(&b, "Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n", i, i)
+	}
+	return b.String()
+}
+
 func xlsxOf(t testing.TB, sheet string) []byte {
 	return pack(t, map[string]string{
 		"_rels/.rels":                fmt.Sprintf(officeRels, "xl/workbook.xml"),
@@ -123,6 +131,9 @@ func TestAMistakeIsNamedWithWhatToChange(t *testing.T) {
 		{"a sheet nested without end", "a.xlsx", xlsxOf(t, "<worksheet>"+strings.Repeat("<c>", 1<<18)), payload.FileInput{}, fault.Document, []string{"nested too deeply"}},
 		{"a package that unpacks to 300 times its size", "a.docx", docxOf(t, "<document>"+strings.Repeat(" ", 64<<20)+"</document>"), payload.FileInput{}, fault.Document, []string{"refused", "times its size"}},
 		{"a package of too many members", "a.docx", pack(t, many), payload.FileInput{}, fault.Document, []string{"20001 members"}},
+		{"a text that is no mail", "a.eml", []byte("nothing but words\nand more of them\n"), payload.FileInput{}, fault.Document, []string{"no headers of a mail"}},
+		{"parts in parts without end", "a.eml", []byte("From: a@b\n" + nestedParts(40)), payload.FileInput{}, fault.Document, []string{"refused", "parts in parts"}},
+		{"a damaged outlook mail", "a.msg", fixture(t, "mail-outlook/in.msg")[:1500], payload.FileInput{}, fault.Document, []string{"damaged"}},
 		{"a csv of blanks", "a.csv", []byte(",,\n,,\n"), payload.FileInput{}, fault.Document, []string{"csv file is empty"}},
 		{"a page without text", "a.html", []byte("<html><script>x</script><p> </p>"), payload.FileInput{}, fault.Document, []string{"holds no text"}},
 		{"a page nested without end", "a.html", []byte(strings.Repeat("<div>", 1<<18) + "x"), payload.FileInput{}, fault.Document, []string{"nested too deeply"}},

@@ -166,6 +166,22 @@ func FuzzDrawing(f *testing.F) {
 	})
 }
 
+func FuzzMail(f *testing.F) {
+	seed(f, "testdata/mail-*/in.eml")
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "email", "a.eml", data, payload.FileInput{}) })
+}
+
+func FuzzOutlook(f *testing.F) {
+	seed(f, "testdata/mail-*/in.msg")
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "email", "a.msg", data, payload.FileInput{}) })
+}
+
+func FuzzRichText(f *testing.F) {
+	seed(f, "testdata/text-*/in.rtf")
+	f.Add([]byte(`{\rtf1\ansi\fromhtml1{\*\htmltag64 <p>}\htmlrtf x\htmlrtf0 a\u-3?\'zz\bin9}}}\`))
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "text", "a.rtf", data, payload.FileInput{}) })
+}
+
 func FuzzXLS(f *testing.F) {
 	seed(f, "testdata/xls-*/in.xls")
 	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, "excel", "a.xls", data, payload.FileInput{}) })

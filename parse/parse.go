@@ -69,7 +69,7 @@ type Request struct {
 // Supported returns the types that can be read, in the order of
 // [payload.Types].
 func Supported() []string {
-	return []string{"pdf", "text", "excel", "word", "powerpoint", "csv", "html", "json", "xml", "notebook"}
+	return []string{"pdf", "text", "excel", "word", "powerpoint", "csv", "html", "json", "xml", "email", "notebook"}
 }
 
 // Parse reads the document. Its faults are of the kinds Document,

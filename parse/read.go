@@ -11,6 +11,7 @@ import (
 	"github.com/holodeck-run/holodeck/file"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
 	"github.com/holodeck-run/holodeck/parse/internal/data"
+	"github.com/holodeck-run/holodeck/parse/internal/mail"
 	"github.com/holodeck-run/holodeck/parse/internal/office"
 	"github.com/holodeck-run/holodeck/parse/internal/pack"
 	"github.com/holodeck-run/holodeck/parse/internal/pdf"
@@ -48,6 +49,10 @@ func (p *Parser) read(ctx context.Context, r Request, sink block.Sink, meta *pay
 		return office.Document(ctx, r.File, r.File.Size, sink)
 	case "powerpoint":
 		return readSlides(ctx, r, sink, meta)
+	case "email":
+		warnings, err := mail.Read(ctx, r.File, r.File.Size, sink)
+		meta.Warnings = append(meta.Warnings, warnings...)
+		return err
 	case "csv":
 		return p.readCSV(ctx, r, sink, meta)
 	case "excel":

@@ -1,4 +1,4 @@
-// Package text reads plain text and markdown, and decides the character set of
+// Package text reads plain text, markdown and the text of rich text, and decides the character set of
 // everything that is text.
 //
 // In go bytes; out comes the same text, in UTF-8 with Unix line ends, as one
@@ -11,6 +11,7 @@ import (
 
 	"github.com/holodeck-run/holodeck/fault"
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/rtf"
 )
 
 // Read puts a text at sink, piece by piece, so that a budget ends it early.
@@ -18,6 +19,9 @@ func Read(ctx context.Context, data []byte, sink block.Sink) error {
 	s, err := Decode(data)
 	if err != nil {
 		return err
+	}
+	if rtf.Is(data) {
+		s, _ = rtf.Text(data)
 	}
 	s = strings.TrimRight(Lines(s), "\n")
 	if strings.TrimSpace(s) == "" {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/holodeck-run/holodeck/parse/internal/block"
+	"github.com/holodeck-run/holodeck/parse/internal/numeral"
 )
 
 // list is one open list and the entry of it that is being read.
@@ -87,7 +88,9 @@ func (in *list) mark(level int) block.Item {
 	case "a", "A":
 		label = letters(in.next)
 	case "i", "I":
-		label = roman(in.next)
+		if in.next > 0 && in.next < 4000 {
+			label = strings.ToLower(numeral.Roman(in.next))
+		}
 	}
 	if label == "" {
 		return block.Item{Level: level, Ordered: true, Number: max(in.next, 0)}
@@ -105,36 +108,6 @@ func letters(n int) string {
 		s = string(rune('a'+(n-1)%26)) + s
 	}
 	return s
-}
-
-func roman(n int) string {
-	if n < 1 || n > 3999 {
-		return ""
-	}
-	var b strings.Builder
-	for _, d := range []struct {
-		value int
-		text  string
-	}{
-		{1000, "m"},
-		{900, "cm"},
-		{500, "d"},
-		{400, "cd"},
-		{100, "c"},
-		{90, "xc"},
-		{50, "l"},
-		{40, "xl"},
-		{10, "x"},
-		{9, "ix"},
-		{5, "v"},
-		{4, "iv"},
-		{1, "i"},
-	} {
-		for ; n >= d.value; n -= d.value {
-			b.WriteString(d.text)
-		}
-	}
-	return b.String()
 }
 
 // append gives the entry being read one more paragraph.

@@ -31,7 +31,7 @@ const maxSize = 64 << 20
 // Read puts a page at sink. Its title is the first heading if the page has
 // none of the first level.
 func Read(ctx context.Context, data []byte, sink block.Sink) error {
-	s, err := text.DecodeAs(data, declared(data))
+	s, err := text.DecodeAs(data, Charset(data))
 	if err != nil {
 		return err
 	}
@@ -93,9 +93,9 @@ func (c *checked) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// declared returns the character set that a page names at its head, "" if it
+// Charset returns the character set that a page names at its head, "" if it
 // names none.
-func declared(data []byte) string {
+func Charset(data []byte) string {
 	head := bytes.ToLower(data[:min(len(data), 4096)])
 	if m := regexp.MustCompile(`<meta[^>]*charset\s*=\s*["']?\s*([-\w:]+)`).FindSubmatch(head); m != nil {
 		return string(m[1])
